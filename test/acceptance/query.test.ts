@@ -57,15 +57,15 @@ test('a pipe gets csv, with a header also where there are no rows', async () => 
   });
 });
 
-test('a workbook has numbers as numbers, and those that it would round as text', async () => {
+test('a workbook has numbers as numbers, cents as dollars, and numbers that it would round as text', async () => {
   const { default: readSheet } = await import('read-excel-file/node');
   expect(await query('SELECT balance_cents, id * 1 AS whole FROM patients', '--out', 'out.xlsx')).toMatchObject({
     code: 0,
   });
   const [sheet] = await readSheet(join(place.path, 'out.xlsx'));
   expect(sheet?.data ?? []).toEqual([
-    ['balance_cents', 'whole'],
-    [-1250, 5],
+    ['balance', 'whole'],
+    [-12.5, 5],
     [null, '9007199254740993'],
   ]);
   expect((await stat(join(place.path, 'out.xlsx'))).mode & 0o777).toBe(0o600);

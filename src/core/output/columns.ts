@@ -13,8 +13,8 @@ export interface Column {
   readonly isWhole?: boolean;
   /** Name of its kind of value, where the catalog has one. */
   readonly kind?: string;
-  /** Kind of the entries of a list or a map. */
-  readonly item?: Kind;
+  /** Its kind, where that is a list, a map or an object. */
+  readonly composite?: Kind;
 }
 
 const WHOLE_KINDS = new Set(['date', 'dateTime', 'integer', 'number', 'dollars']);
@@ -35,14 +35,12 @@ function columnsOfName(name: string, fields: Fields): Column[] {
   return paths.map((path) => {
     const isId = path.at(-1) === 'id';
     const isWhole = WHOLE_KINDS.has(fields[path.join('.')]?.kind.name ?? '');
-    const { name: kind, item } = kindAt(fields, path) ?? {};
+    const kind = kindAt(fields, path);
     return {
-      name: path.join('.'),
-      path,
-      isId,
+      ...{ name: path.join('.'), path, isId },
       ...(isWhole && { isWhole }),
-      ...(kind && { kind }),
-      ...(item && { item }),
+      ...(kind && { kind: kind.name }),
+      ...((kind?.item ?? kind?.fields) && { composite: kind }),
     };
   });
 }

@@ -34,8 +34,9 @@ export class SheetList {
   private readonly zones = new Set<string>();
 
   constructor(private readonly look: ListLook) {
-    const names = look.columns.map(({ name }) => name);
-    this.columns = look.columns.map((column) => new ListColumn(column, names));
+    const columns = look.columns.flatMap(columnsWithin);
+    const names = columns.map(({ name }) => name);
+    this.columns = columns.map((column) => new ListColumn(column, names));
   }
 
   see(record: Row): void {
@@ -60,7 +61,9 @@ export class SheetList {
   /** The sheet of a list of objects, where one has entries. */
   private entriesOf({ column, entryFields, most }: ListColumn): readonly ListSheet[] {
     if (entryFields === undefined || most === 0) return [];
-    const parts = columnsOf(entryFields).map((part) => ({ part, kind: kindOf(part) }));
+    const parts = columnsOf(entryFields)
+      .flatMap(columnsWithin)
+      .map((part) => ({ part, kind: kindOf(part) }));
     return [
       {
         name: column.name,
@@ -109,19 +112,20 @@ class ListColumn {
     readonly column: Column,
     names: readonly string[],
   ) {
-    const { item, kind, name } = column;
+    const { composite, name } = column;
+    const item = composite?.item;
     const short = name.replace(CENTS, '');
     if (!names.includes(short)) this.dollarsName = short;
-    this.entryFields = kind === 'list' ? item?.fields : undefined;
+    this.entryFields = item?.fields;
     this.main = this.entryFields && MAIN_PARTS[name];
     this.isSpread = item !== undefined && (this.entryFields === undefined || this.main !== undefined);
-    if (kind === 'any') this.seen = new SeenValues();
+    if (column.kind === 'any') this.seen = new SeenValues();
   }
 
   see(record: Row): void {
     const value = valueAt(record, this.column);
     this.seen?.see(value);
-    if (this.column.item !== undefined) this.most = Math.max(this.most, listOf(value).length);
+    if (this.column.composite !== undefined) this.most = Math.max(this.most, listOf(value).length);
   }
 
   /** What its cells hold, by all records seen. */
@@ -159,6 +163,14 @@ class ListColumn {
   private entryText(entry: unknown): string {
     return tableText(this.main && isPlainObject(entry) ? entry[this.main.part] : entry, undefined);
   }
+}
+
+/** The parts of an object as columns (`patientPaymentBilling.checkNumber`); any other column as it is. */
+function columnsWithin(column: Column): readonly Column[] {
+  const { fields } = column.composite ?? {};
+  if (fields === undefined) return [column];
+  const { name, path } = column;
+  return columnsOf(fields).map((part) => ({ ...part, name: `${name}.${part.name}`, path: [...path, ...part.path] }));
 }
 
 /** The entries of a list or of a map; nothing for none. */
