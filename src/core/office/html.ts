@@ -22,7 +22,7 @@ export function officeHtml(result: OfficeResult): string {
     ],
     foot: checkLine(check),
     hasMoney: columns.some(({ kind }) => kind === 'cents'),
-    style: styleOf(shown.map((column) => column.title)),
+    style: styleOf(shown),
   });
 }
 
@@ -91,13 +91,17 @@ function pictureHtml({ title, bars, of }: Picture): string {
 }
 
 /** Landscape on paper; on a phone each row is a card whose lines begin with the titles of the columns. */
-function styleOf(titles: readonly string[]): string {
-  const labels = titles.map(
-    (title, at) => `  .cards td:nth-child(${at + 1})::before { content: "${title.replace(/["\\<]/g, '')}"; }`,
+function styleOf(shown: readonly ShownColumn[]): string {
+  const labels = shown.map(
+    ({ title }, at) => `  .cards td:nth-child(${at + 1})::before { content: "${title.replace(/["\\<]/g, '')}"; }`,
+  );
+  // A note or an address may have a word longer than its column; names and phones are not to be broken.
+  const whole = shown.flatMap(({ isGroup }, at) =>
+    isGroup ? [`.cards td:nth-child(${at + 1}) { overflow-wrap: break-word; min-width: 5rem; }`] : [],
   );
   return `
 @page { size: letter landscape; margin: 0.5in; }
-td.w { overflow-wrap: break-word; min-width: 5rem; }
+${whole.join('\n')}
 @media print { .cards th { white-space: normal; } }
 @media screen and (max-width: 40rem) {
   body { padding: 1rem; }

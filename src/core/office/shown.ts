@@ -10,6 +10,8 @@ export interface ShownColumn {
   readonly holds: 'numbers' | 'words' | 'names';
   /** The column of CSV whose sum stands below it; undefined where it has none. */
   readonly sumOf?: string;
+  /** Several columns of CSV. */
+  readonly isGroup?: true;
   readonly text: (row: OfficeRow, clock: LocalClock) => string;
 }
 
@@ -63,7 +65,7 @@ export function shownColumns(columns: readonly OfficeColumn[]): ShownColumn[] {
     const group = GROUPS.find((each) => each.names.includes(column.name));
     // Of a group that was chosen in part only that part is shown.
     if (group === undefined || !group.names.every((name) => names.includes(name))) return [single(column)];
-    return group.names[0] === column.name ? [group] : [];
+    return group.names[0] === column.name ? [{ ...group, isGroup: true }] : [];
   });
 }
 
@@ -85,7 +87,7 @@ function single({ name, kind }: OfficeColumn): ShownColumn {
   const [first = name, last = first] = name.split('.');
   const unit = kind === 'minutes' ? ' (min)' : '';
   return {
-    title: TITLES[name] ?? words(last === 'id' ? first : last) + unit,
+    title: TITLES[name] ?? words(last === 'id' ? first : last.replaceAll('_', ' ')) + unit,
     holds: NUMBERS.includes(kind) ? 'numbers' : kind === 'text' && !ENUMERATED.includes(name) ? 'words' : 'names',
     ...(kind === 'cents' && { sumOf: name }),
     text: (row, clock) => {

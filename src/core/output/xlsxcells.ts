@@ -77,6 +77,8 @@ export function cellXml(at: string, { value, style }: Cell): string {
 const DAY = 86_400_000;
 /** 1970-01-01. */
 const EPOCH = 25_569;
+/** From a number of days to the next one, in our century. */
+const NEXT = 2 ** -37;
 /** 1900-03-01, the first day after the 29 February 1900 that spreadsheets believe in. */
 const FIRST = 61;
 
@@ -88,7 +90,9 @@ function daysOf(text: string, kind: SheetKind, clock: LocalClock): number | unde
   const wall = wallOf(text, kind, clock);
   if (wall === undefined || Number.isNaN(wall)) return undefined;
   const days = wall / DAY + EPOCH;
-  return days < FIRST ? undefined : days;
+  if (days < FIRST) return undefined;
+  // The nearest number may be a moment earlier, and readers that cut would show the minute before.
+  return (days - EPOCH) * DAY < wall ? days + NEXT : days;
 }
 
 /** What a clock shows, as UTC milliseconds of the same digits. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { officeHtml } from '../../../src/core/office/html.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { added, moneyOf, readGuarantor } from '../../../src/core/reports/agingmoney.ts';
 import type { LocationAging } from '../../../src/core/reports/agingread.ts';
@@ -8,6 +9,7 @@ import { escaped, horizontalBars, verticalBars } from '../../../src/core/reports
 import { productionHtml } from '../../../src/core/reports/htmlproduction.ts';
 import { daysFrom } from '../../../src/core/reports/production.ts';
 import { browserTest, sharedBrowser } from '../../support/browser.ts';
+import { COLLECTIONS } from '../office/samples.ts';
 import { record } from './agingsamples.ts';
 
 const MADE = { at: Date.UTC(2026, 2, 2, 14, 5), clock: new LocalClock('America/Denver') };
@@ -38,6 +40,7 @@ const aging = agingHtml(agingReport([location('5', 1, 30), location('6', 20, 30)
   made: MADE,
 });
 const days = daysFrom('2026-03-02', 31).map((day, at) => ({ day, appointments: at, cents: at * 123_456 }));
+const collections = officeHtml(COLLECTIONS);
 const production = productionHtml(days, { filter: 'location.id==5', made: MADE });
 
 describe('the aging page', () => {
@@ -126,6 +129,10 @@ describe('the pages in a browser', () => {
     ['production', production, 'screen', 1000],
     ['production', production, 'screen', 390],
     ['production', production, 'print', 700],
+    ['collections', collections, 'screen', 1000],
+    ['collections', collections, 'screen', 390],
+    // Landscape; a wider table is printed smaller, down to half its size.
+    ['collections', collections, 'print', 1440],
   ] as const) {
     browserTest(`${name}: asks for nothing, complains of nothing and fits into ${width} px (${media})`, async () => {
       const page = await open(width);
