@@ -93,7 +93,7 @@ const TABLE = {
     counter: async ({ header }) => (await import('./tsv.ts')).tsvCounter(header),
   },
   xlsx: {
-    about: 'a workbook with real dates and numbers; lists and reports',
+    about: 'a workbook for Excel, with real dates and numbers; lists and reports',
     extensions: ['xlsx'],
     terminal: 'refused',
     content: 'columns',
