@@ -6,6 +6,7 @@ import { project } from '../../core/output/columns.ts';
 import type { CsvOptions } from '../../core/output/csv.ts';
 import type { WriterOptions } from '../../core/output/format.ts';
 import { FORMATS, safeFormatter } from '../../core/output/formats.ts';
+import type { LocalClock } from '../../core/output/localclock.ts';
 import { openSpool, type Sink, streamSink } from '../../core/output/sink.ts';
 import { type Formatter, writePages } from '../../core/output/writepages.ts';
 import type { Page, Row } from '../../core/pages/page.ts';
@@ -80,10 +81,15 @@ export async function* singlePage<T>(rows: readonly T[]): AsyncGenerator<{ reado
 
 /** What writers know of the terminal, the zone and the flags. */
 export function writerOptions(toTerminal: boolean, flags: FlagValues, context: Context): WriterOptions & CsvOptions {
+  let known: LocalClock | undefined;
+  const clock = () => {
+    known ??= readClock(flags, context);
+    return known;
+  };
   return {
     width: toTerminal ? (context.streams.stdout.columns ?? 80) : undefined,
     style: styleOf(context, toTerminal),
-    clock: () => readClock(flags, context),
+    clock,
     ...csvOptions(flags),
   };
 }
@@ -141,7 +147,8 @@ export async function packing(
 ): Promise<(inner: Sink) => Sink> {
   const { signal, temporaryFolder, newId } = context;
   const openSpool = () => RecordSpool.open(temporaryFolder, newId);
-  const look = { ...writerOptions(false, flags, context), ...names, columns, openSpool, signal };
+  const options = writerOptions(false, flags, context);
+  const look = { ...options, ...names, clockOf: options.clock, columns, openSpool, signal };
   return FORMATS[format].pack?.(look) ?? ((inner) => inner);
 }
 

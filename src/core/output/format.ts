@@ -40,6 +40,8 @@ export interface PackOptions extends Pick<RowWriterOptions, 'columns' | 'header'
   /** What one record is called, and what several are: `patient`, `patients`. */
   readonly one: string;
   readonly many: string;
+  /** The clock of the times of a record (D56). */
+  readonly clockOf: (record: Row) => LocalClock;
   readonly openSpool: () => Promise<RecordSpool>;
   readonly signal: AbortSignal;
 }

@@ -28,8 +28,7 @@ function jsonValue(_name: string, value: unknown): unknown {
  * hold.
  */
 export function xlsxSink(inner: Sink, look: PackOptions): Sink {
-  const clock = look.clock();
-  const list = new SheetList({ ...look, clockOf: () => clock, zone: clock.zone });
+  const list = new SheetList({ ...look, zone: look.clock().zone });
   let spool: RecordSpool | undefined;
   return {
     async write(data) {

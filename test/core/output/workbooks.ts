@@ -48,13 +48,24 @@ export interface Options {
   readonly one?: string;
   readonly many?: string;
   readonly zone?: string;
+  /** The zone of a record where it is another one. */
+  readonly zoneOf?: (record: Row) => string | undefined;
 }
 
 /** A workbook as it would stand in a file, and how often the sink was ended. */
 export async function workbook(
   pages: readonly (readonly Row[])[],
-  { folder, columns = COLUMNS, header = true, one = 'patient', many = 'patients', zone = 'UTC' }: Options,
+  options: Options,
 ): Promise<{ bytes: Buffer; ends: string[] }> {
+  const {
+    folder,
+    columns = COLUMNS,
+    header = true,
+    one = 'patient',
+    many = 'patients',
+    zone = 'UTC',
+    zoneOf,
+  } = options;
   const chunks: Buffer[] = [];
   const ends: string[] = [];
   const end = (name: string) => async () => {
@@ -71,6 +82,7 @@ export async function workbook(
   const sink = xlsxSink(inner, {
     ...{ columns, header, one, many },
     clock: () => new LocalClock(zone),
+    clockOf: (record) => new LocalClock(zoneOf?.(record) ?? zone),
     openSpool: () => RecordSpool.open(folder, () => 'spool'),
     signal: new AbortController().signal,
   });

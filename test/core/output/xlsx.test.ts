@@ -55,6 +55,20 @@ describe('an xlsx file', () => {
     expect([summer?.[3], winter?.[3]]).toEqual([new Date('2026-07-01T08:30:00Z'), new Date('2026-12-01T08:30:00Z')]);
   });
 
+  it('has the times of each record at its location', async () => {
+    const rows = [
+      { id: 1, at: '2026-07-01T14:30:00Z' },
+      { id: 2, at: '2026-07-01T14:30:00Z' },
+    ];
+    const zoneOf = ({ id }: Row) => (id === 2 ? 'America/Chicago' : 'America/Denver');
+    const [titles, denver, chicago] = await cellsOf(rows, { zoneOf });
+    expect([titles, denver, chicago].map((row) => row?.[3])).toEqual([
+      'at (local time)',
+      new Date('2026-07-01T08:30:00Z'),
+      new Date('2026-07-01T09:30:00Z'),
+    ]);
+  });
+
   it('has the offset where an hour comes twice, and text as it is where it is no instant', async () => {
     const [, ...rows] = await cellsOf(
       [
