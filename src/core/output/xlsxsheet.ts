@@ -3,6 +3,7 @@ import { type Cell, cellXml, columnLetters, MAX_CELL_TEXT, STYLE, textCell } fro
 
 /** Maximum rows of a sheet, including the header. */
 export const MAX_SHEET_ROWS = 1_048_576;
+const MAX_COLUMNS = 16_384;
 const MAX_WIDTH = 60;
 
 /** What a sheet has beside its rows. */
@@ -28,6 +29,7 @@ export class SheetWriter {
   private readonly above: readonly string[];
 
   constructor(private readonly form: SheetForm) {
+    if (form.titles.length > MAX_COLUMNS) throw tooWide(form.titles.length);
     this.letters = form.titles.map((_, at) => columnLetters(at));
     this.above = form.above ?? [];
   }
@@ -94,6 +96,13 @@ function tooMany(header: boolean) {
   const most = (header ? MAX_SHEET_ROWS - 1 : MAX_SHEET_ROWS).toLocaleString('en-US');
   return localFailure('local.file', `A spreadsheet holds ${most} rows, and there are more.`, {
     hint: 'Nothing was written. Use --format csv, or select fewer records: --limit N, or a filter.',
+  });
+}
+
+function tooWide(columns: number) {
+  const all = columns.toLocaleString('en-US');
+  return localFailure('local.file', `A spreadsheet holds 16,384 columns, and the lists of these records take ${all}.`, {
+    hint: 'Nothing was written. Use --format csv, or leave the longest list out with --fields.',
   });
 }
 

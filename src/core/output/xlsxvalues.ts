@@ -12,8 +12,9 @@ export class SeenValues {
     if (value !== null && value !== undefined) this.kinds.add(kindOfValue(value));
   }
 
+  /** Also where there are none. */
   get areIntegers(): boolean {
-    return this.only === 'integer';
+    return this.kinds.size === 0 || this.only === 'integer';
   }
 
   /** Dates and times when they all are; otherwise `number`, which leaves text as it is. */

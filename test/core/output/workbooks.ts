@@ -48,6 +48,7 @@ export interface Options {
   readonly one?: string;
   readonly many?: string;
   readonly zone?: string;
+  readonly signal?: AbortSignal;
   /** The zone of a record where it is another one. */
   readonly zoneOf?: (record: Row) => string | undefined;
 }
@@ -84,7 +85,7 @@ export async function workbook(
     clock: () => new LocalClock(zone),
     clockOf: (record) => new LocalClock(zoneOf?.(record) ?? zone),
     openSpool: () => RecordSpool.open(folder, () => 'spool'),
-    signal: new AbortController().signal,
+    signal: options.signal ?? new AbortController().signal,
   });
   await writePages(come(), { formatter: xlsxFormatter(), sink }).catch((cause: unknown) => {
     ends.push(String(cause));

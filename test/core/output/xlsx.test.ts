@@ -114,6 +114,19 @@ describe('an xlsx file', () => {
     ]);
   });
 
+  it('keeps nothing when the lists take more columns than a sheet has', async () => {
+    const phones = Array.from({ length: 16_384 }, (_, id) => ({ id, number: '5' }));
+    const { ends } = await made([[{ id: 1, phones }]], { columns: columnsOf(patientFields, ['id', 'phones']) });
+    expect(ends).toEqual([
+      'abort',
+      'Failure: A spreadsheet holds 16,384 columns, and the lists of these records take 16,385.',
+    ]);
+  });
+
+  it('keeps nothing when the run is interrupted while the file is made', async () => {
+    expect((await made([[FULL]], { signal: AbortSignal.abort('enough') })).ends).toEqual(['abort', 'enough']);
+  });
+
   it('leaves nothing behind in the folder of temporary files', async () => {
     expect(await readdir(folder())).toEqual([]);
   });

@@ -116,5 +116,8 @@ describe('columns that no catalog knows', () => {
       ],
       [null, null, null, 0.07, 1, null, null, 4.5],
     ]);
+    expect(await readBack([], { folder: folder(), columns })).toEqual([
+      ['day', 'at', 'at_local', 'amount', 'big', 'share_cents', 'share', 'mixed'],
+    ]);
   });
 });
