@@ -33,7 +33,10 @@ export interface OfficeReport<O> {
   /** What it counts and what it leaves out, in sentences for those who read its figures. */
   readonly definition: string;
   readonly columns: (options: O) => readonly OfficeColumn[];
-  /** The order of its rows, as keys of `--sort`. */
+  /**
+   * The order of its rows, as keys of `--sort`; but here `location.id`, `operatory.id` and `provider.id` stand for the
+   * order of the names file, then id. Ties are by `id`, else by `patient.id`.
+   */
   readonly order: (options: O) => readonly string[];
   /** One statement with its values filled in; a column for each of `columns`, but the names of the names file. */
   readonly sql: (question: Question, options: O) => string;

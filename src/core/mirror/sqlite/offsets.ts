@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const WEEK = 7 * 24 * 60 * MINUTE;
 
 /** Years whose changes of the clock are known; before and after them the nearest offset holds. */
-const YEARS = [1970, 2070] as const;
+const YEARS: readonly [number, number] = [1970, 2070];
 
 /** From an instant on, the clocks of a zone are ahead of UTC by so many seconds. */
 export interface Offset {
@@ -14,11 +14,11 @@ export interface Offset {
   readonly seconds: number;
 }
 
-/** When the clocks of a zone change, for views that any SQLite program can read. */
-export function offsetsOf(zone: string): Offset[] {
+/** When the clocks of a zone change between the beginnings of two years, for what any SQLite program can read. */
+export function offsetsOf(zone: string, years = YEARS): Offset[] {
   const clock = new LocalClock(zone);
   const ahead = (instant: number) => Math.round((clock.of(instant).wall - instant) / 1000);
-  const [start, end] = YEARS.map((year) => Date.UTC(year, 0, 1)) as [number, number];
+  const [start, end] = years.map((year) => Date.UTC(year, 0, 1)) as [number, number];
   const found: Offset[] = [{ since: '', seconds: ahead(start) }];
   for (let week = start; week < end; week += WEEK) {
     if (ahead(week) === ahead(week + WEEK)) continue;
