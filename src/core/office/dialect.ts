@@ -1,5 +1,6 @@
 import { offsetsOf } from '../mirror/sqlite/offsets.ts';
 import type { LocalClock } from '../output/localclock.ts';
+import { textSql, textsSql } from './sqltext.ts';
 
 /** What SQLite writes otherwise than PostgreSQL; all else in the statements of reports is SQL of both. */
 
@@ -21,4 +22,56 @@ export function localDateSql(instant: string, clock: LocalClock, since: string, 
 /** Whether a text has a digit. */
 export function hasDigitSql(text: string): string {
   return `${text} GLOB '*[0-9]*'`;
+}
+
+/** The year of a date. */
+export function yearSql(date: string): string {
+  return `CAST(substr(${date}, 1, 4) AS INTEGER)`;
+}
+
+/** The month and the day of a date, `MM-DD`. */
+export function monthDaySql(date: string): string {
+  return `substr(${date}, 6)`;
+}
+
+/** Whole months from a date up to another, which is given: those after which its day of the month has come. */
+export function monthsSinceSql(date: string, today: string): string {
+  const [year, month, day] = today.split('-').map(Number) as [number, number, number];
+  const months = `${year * 12 + month} - ${yearSql(date)} * 12 - CAST(substr(${date}, 6, 2) AS INTEGER)`;
+  return `${months} - (CAST(substr(${date}, 9, 2) AS INTEGER) > ${day})`;
+}
+
+/** Whether a text equals another in any letter case. Of SQLite's own functions none knows the letters beyond ASCII. */
+export function equalsIgnoringCaseSql(text: string, other: string): string {
+  const wanted = other.trim().normalize('NFC');
+  const beyond = new Set([...wanted].filter((letter) => letter > '\u007f').map(foldLetter));
+  const folded = lettersFoldingTo(beyond).reduce(
+    (value, letter) => `replace(${value}, ${textSql(letter)}, ${textSql(foldLetter(letter))})`,
+    `lower(${text})`,
+  );
+  const foldedWanted = [...wanted].map(foldLetter).join('');
+  return `${folded} IN ${textsSql([...new Set([foldedWanted, foldedWanted.normalize('NFD')])])}`;
+}
+
+/** A letter as one of those that differ from it in case only. */
+function foldLetter(letter: string): string {
+  const [upper, lower] = [letter.toUpperCase(), letter.toLowerCase()];
+  const folded = [...upper].length === 1 ? upper.toLowerCase() : lower;
+  return [...folded].length === 1 ? folded : letter;
+}
+
+/** Letters beyond ASCII that are folded to one of these, and are another one. */
+function lettersFoldingTo(folded: ReadonlySet<string>): string[] {
+  if (folded.size === 0) return [];
+  const letters = Array.from({ length: LAST_CASED - 0x80 }, (_, index) => String.fromCodePoint(0x80 + index));
+  return letters.filter((letter) => foldLetter(letter) !== letter && folded.has(foldLetter(letter)));
+}
+
+/** Above the last letter of Unicode that has a case. */
+const LAST_CASED = 0x1ea00;
+
+/** The texts of the tags in a transaction as it came, in the order of their keys; `record`: JSON. */
+export function tagsOfRecordSql(record: string): string {
+  return `(SELECT string_agg(g.tag_text, '; ' ORDER BY CAST(l.key AS INTEGER))
+      FROM json_each(${record}, '$.transactionTags') AS l JOIN transaction_tags AS g ON g.id = json_extract(l.value, '$.id'))`;
 }

@@ -1,3 +1,4 @@
+import type { Days } from './calendar.ts';
 import type { Question } from './report.ts';
 
 /** A text as a literal of SQL. */
@@ -23,4 +24,15 @@ export function allOf(...conditions: readonly string[]): string {
 /** Whether a record is of one of the locations asked for; empty where all are. The sign keeps dates the better index. */
 export function inLocationsSql({ locations }: Pick<Question, 'locations'>, location: string): string {
   return locations === null ? '' : `+${location} IN ${idsSql(locations)}`;
+}
+
+/** Whether a date is one of these days. */
+export function datesSql(date: string, { from, to }: Days): string {
+  return `${date} >= ${textSql(from)} AND ${date} <= ${textSql(to)}`;
+}
+
+/** The texts whose conditions hold, in their order, joined by `;`. */
+export function listSql(entries: readonly (readonly [text: string, condition: string])[]): string {
+  const parts = entries.map(([text, condition]) => `CASE WHEN ${condition} THEN ${textSql(`;${text}`)} ELSE '' END`);
+  return `substr(${parts.join('\n      || ')}, 2)`;
 }

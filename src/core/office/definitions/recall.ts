@@ -1,0 +1,76 @@
+import { bookedSql } from '../appointments.ts';
+import { monthsBefore } from '../calendar.ts';
+import { named, of, PATIENT, PHONES } from '../columns.ts';
+import { monthsSinceSql } from '../dialect.ts';
+import { dateAtSql, fromDaySql } from '../localdays.ts';
+import type { OfficeReport, Question } from '../report.ts';
+import { allOf, inLocationsSql, textSql, textsSql } from '../sqltext.ts';
+import { statement } from '../statement.ts';
+
+/** What is asked of recall. */
+export interface RecallOptions {
+  /** Months since the last visit, at least. */
+  readonly months: number;
+  /** Patients without any visit, too. */
+  readonly includeNeverSeen: boolean;
+  readonly patientStatuses: readonly string[];
+}
+
+const columns = [
+  ...PATIENT,
+  ...of('text', 'patient.chartNumber'),
+  ...of('date', 'patient.dateOfBirth', 'lastVisitDate'),
+  ...of('count', 'monthsSince'),
+  ...named('location'),
+  ...PHONES,
+  ...of('text', 'emailAddress', 'contactMethod'),
+];
+
+const order = ['lastVisitDate', 'patient.lastName', 'patient.firstName'];
+
+/** The last visit of each patient who had one (D21). */
+function visitsSql(question: Question): string {
+  const days = { from: '1970-01-01', to: question.today };
+  return `SELECT patient_id, max(day) AS last_visit_date
+  FROM (
+    SELECT v.patient_id, ${dateAtSql(question, days, 'v.start', 'v.location_id')} AS day
+    FROM (
+      SELECT a.patient_id, a.location_id, max(a.start) AS start FROM appointments AS a
+      WHERE a.status IN ('COMPLETED', 'CHECKOUT') GROUP BY a.patient_id, a.location_id
+    ) AS v
+    UNION ALL
+    SELECT t.patient_id, max(t.transaction_date) FROM transactions AS t
+    WHERE t.ledger_type = 'PatientProcedureLedger' AND t.is_active IS TRUE GROUP BY t.patient_id
+  ) AS visits
+  GROUP BY patient_id`;
+}
+
+/** Who has not been seen for months, and is not booked. */
+export const recall: OfficeReport<RecallOptions> = {
+  name: 'recall',
+  description: 'Current patients not seen for months and without an appointment',
+  definition:
+    'Current patients (NEW or ACTIVE, or of the statuses asked for) who were last seen on or before today minus the months asked for ' +
+    'and have no booked appointment today or later at any location. The last visit is the latest of the local dates of COMPLETED and ' +
+    'CHECKOUT appointments and of the transaction dates of active PatientProcedureLedger rows. Patients who were never seen are listed ' +
+    'only when asked for. The API tells no recare dates.',
+  columns: () => columns,
+  order: () => order,
+  sql: (question, { months, includeNeverSeen, patientStatuses }) => {
+    const isDue = `s.last_visit_date <= ${textSql(monthsBefore(question.today, months))}`;
+    const rows = `  WITH seen AS MATERIALIZED (
+  ${visitsSql(question)}
+  )
+  SELECT p.id AS patient_id, s.last_visit_date, ${monthsSinceSql('s.last_visit_date', question.today)} AS months_since,
+    p.preferred_location_id AS location_id
+  FROM patients AS p LEFT JOIN seen AS s ON s.patient_id = p.id
+  WHERE ${allOf(
+    `p.patient_status IN ${textsSql(patientStatuses)}`,
+    includeNeverSeen ? `(${isDue} OR s.patient_id IS NULL)` : isDue,
+    inLocationsSql(question, 'p.preferred_location_id'),
+    `NOT EXISTS (SELECT 1 FROM appointments AS a WHERE a.patient_id = p.id AND ${bookedSql('a.status')}
+      AND ${fromDaySql(question, question.today, 'a.start', 'a.location_id')})`,
+  )}`;
+    return statement({ columns, order, rows });
+  },
+};
