@@ -43,32 +43,25 @@ export function monthsSinceSql(date: string, today: string): string {
 
 /** Whether a text equals another in any letter case. Of SQLite's own functions none knows the letters beyond ASCII. */
 export function equalsIgnoringCaseSql(text: string, other: string): string {
-  const wanted = other.trim().normalize('NFC');
-  const beyond = new Set([...wanted].filter((letter) => letter > '\u007f').map(foldLetter));
-  const folded = lettersFoldingTo(beyond).reduce(
-    (value, letter) => `replace(${value}, ${textSql(letter)}, ${textSql(foldLetter(letter))})`,
-    `lower(${text})`,
-  );
-  const foldedWanted = [...wanted].map(foldLetter).join('');
+  const wanted = other.trim().normalize('NFC').toLowerCase();
+  let [folded, foldedWanted] = [`lower(${text})`, wanted];
+  for (const letter of new Set(wanted.match(/[^\p{ASCII}\P{L}]/gu) ?? [])) {
+    for (const variant of caseVariants(letter)) {
+      folded = `replace(${folded}, ${textSql(variant)}, ${textSql(letter)})`;
+      foldedWanted = foldedWanted.replaceAll(variant, letter);
+    }
+  }
   return `${folded} IN ${textsSql([...new Set([foldedWanted, foldedWanted.normalize('NFD')])])}`;
 }
 
-/** A letter as one of those that differ from it in case only. */
-function foldLetter(letter: string): string {
-  const [upper, lower] = [letter.toUpperCase(), letter.toLowerCase()];
-  const folded = [...upper].length === 1 ? upper.toLowerCase() : lower;
-  return [...folded].length === 1 ? folded : letter;
+/** Letters beyond ASCII that differ from one in case only, as `É` does from `é`. */
+function caseVariants(letter: string): string[] {
+  const letters = Array.from({ length: LAST_CASED - FIRST_LETTER }, (_, at) => String.fromCodePoint(FIRST_LETTER + at));
+  return (letters.join('').match(new RegExp(letter, 'giu')) ?? []).filter((variant) => variant !== letter);
 }
 
-/** Letters beyond ASCII that are folded to one of these, and are another one. */
-function lettersFoldingTo(folded: ReadonlySet<string>): string[] {
-  if (folded.size === 0) return [];
-  const letters = Array.from({ length: LAST_CASED - 0x80 }, (_, index) => String.fromCodePoint(0x80 + index));
-  return letters.filter((letter) => foldLetter(letter) !== letter && folded.has(foldLetter(letter)));
-}
-
-/** Above the last letter of Unicode that has a case. */
-const LAST_CASED = 0x1ea00;
+/** The code points between which letters beyond ASCII have a case. */
+const [FIRST_LETTER, LAST_CASED] = [0x80, 0x1ea00];
 
 /** The texts of the tags in a transaction as it came, in the order of their keys; `record`: JSON. */
 export function tagsOfRecordSql(record: string): string {

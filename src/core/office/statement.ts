@@ -60,9 +60,10 @@ function columnSql(name: string): string {
   return column === 'end' ? quoted(column) : column;
 }
 
+/** Text is compared in any letter case first. */
 function orderSql(key: string, columns: readonly OfficeColumn[]): string {
   const name = key.replace(/^-/, '');
-  const isText = columns.find((column) => column.name === name)?.kind === 'text';
-  const value = isText ? `lower(${columnSql(name)})` : columnSql(name);
-  return `${value}${key.startsWith('-') ? ' DESC' : ''} NULLS LAST`;
+  const column = columnSql(name);
+  if (columns.find((one) => one.name === name)?.kind === 'text') return `lower(${column}) NULLS LAST, ${column}`;
+  return `${column}${key.startsWith('-') ? ' DESC' : ''} NULLS LAST`;
 }

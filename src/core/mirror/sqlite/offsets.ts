@@ -20,10 +20,12 @@ export function offsetsOf(zone: string, years = YEARS): Offset[] {
   const ahead = (instant: number) => Math.round((clock.of(instant).wall - instant) / 1000);
   const [start, end] = years.map((year) => Date.UTC(year, 0, 1)) as [number, number];
   const found: Offset[] = [{ since: '', seconds: ahead(start) }];
-  for (let week = start; week < end; week += WEEK) {
-    if (ahead(week) === ahead(week + WEEK)) continue;
-    const change = firstWith(week, week + WEEK, (instant) => ahead(instant) !== ahead(week));
-    found.push({ since: new Date(change).toISOString(), seconds: ahead(week + WEEK) });
+  for (let week = start, before = ahead(start); week < end; week += WEEK) {
+    const after = ahead(week + WEEK);
+    if (after === before) continue;
+    const change = firstWith(week, week + WEEK, (instant) => ahead(instant) === after);
+    found.push({ since: new Date(change).toISOString(), seconds: after });
+    before = after;
   }
   return found;
 }
