@@ -7,24 +7,33 @@ import { allOf, idsSql, textSql } from './sqltext.ts';
 
 /** Whether an instant is on one of these days at a location; both are expressions of SQL. */
 export function onDaysSql(question: Question, { from, to }: Days, instant: string, location: string): string {
-  const rangeAt = (clock: LocalClock) => [startOf(from, clock), startOf(to, clock, 1)] as const;
-  const ranges = clocksOf(question).map(rangeAt);
-  // One range that no zone exceeds, for the index; which zone it is decides within it.
-  const widest = rangeSql(
-    instant,
-    ranges.map(([since]) => since).sort()[0],
-    ranges
-      .map(([, until]) => until)
-      .sort()
-      .at(-1),
-  );
-  const exact = atLocationSql(question, location, (clock) => rangeSql(instant, ...rangeAt(clock)));
-  return exact === widest ? widest : allOf(widest, exact);
+  return inRangeSql(question, (clock) => [startOf(from, clock), startOf(to, clock, 1)], instant, location);
 }
 
 /** Whether an instant is on a day or later at a location; both are expressions of SQL. */
 export function fromDaySql(question: Question, day: string, instant: string, location: string): string {
-  return atLocationSql(question, location, (clock) => rangeSql(instant, startOf(day, clock)));
+  return inRangeSql(question, (clock) => [startOf(day, clock)], instant, location);
+}
+
+/** From an instant on, and before another one where there is one. */
+type Range = readonly [since: string, until?: string];
+
+function inRangeSql(
+  question: Question,
+  rangeOf: (clock: LocalClock) => Range,
+  instant: string,
+  location: string,
+): string {
+  const ranges = [question.otherwise, ...question.zones.map(({ clock }) => clock)].map(rangeOf);
+  // One range that no zone exceeds, for the index; which zone it is decides within it.
+  const since = ranges.map(([first]) => first).sort()[0] as string;
+  const until = ranges
+    .flatMap(([, last]) => last ?? [])
+    .sort()
+    .at(-1);
+  const widest = rangeSql(instant, [since, until]);
+  const exact = atLocationSql(question, location, (clock) => rangeSql(instant, rangeOf(clock)));
+  return exact === widest ? widest : allOf(widest, exact);
 }
 
 /** The local date of an instant at a location; both are expressions of SQL. `days`: it is on one of them. */
@@ -45,13 +54,9 @@ function atLocationSql(question: Question, location: string, expression: (clock:
   return cases.length === 0 ? otherwise : `CASE ${cases.join(' ')} ELSE ${otherwise} END`;
 }
 
-function clocksOf({ zones, otherwise }: Question): LocalClock[] {
-  return [otherwise, ...zones.map(({ clock }) => clock)];
-}
-
-function rangeSql(instant: string, since = '', until = ''): string {
+function rangeSql(instant: string, [since, until]: readonly [string, (string | undefined)?]): string {
   const lower = `${instant} >= ${textSql(since)}`;
-  return until === '' ? lower : `${lower} AND ${instant} < ${textSql(until)}`;
+  return until === undefined ? lower : `${lower} AND ${instant} < ${textSql(until)}`;
 }
 
 const DAY = 86_400_000;

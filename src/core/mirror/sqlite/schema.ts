@@ -89,25 +89,44 @@ export function digitsOf(column: string): string {
   return ['-', '(', ')', ' ', '.', '+'].reduce((text, sign) => `replace(${text}, '${sign}', '')`, column);
 }
 
+/**
+ * Columns that are looked up together for many patients at once, by table: the last visit of each, the last payment, the
+ * next visit. An index on all of them spares reading the rows, which are long.
+ */
+const TOGETHER: Readonly<Record<string, readonly string[]>> = {
+  appointments: ['patient_id', 'start', 'status', 'location_id'],
+  transactions: ['patient_id', 'ledger_type', 'transaction_date', 'is_active'],
+};
+
 /** When an index is made. */
 type IndexTime = 'before' | 'after';
 
 /**
- * The indexes of a resource (D52): on links, dates and instants, names, and digits of phones. Those on links are made
- * `before` the first load, since most links are missing or rise with the ids; the others `after` it, which is faster.
+ * The indexes of a resource (D52): on links, dates and instants, names, digits of phones, and what is looked up
+ * together. Those on links are made `before` the first load, since most links are missing or rise with the ids; the
+ * others `after` it, which is faster.
  */
 export function indexes({ name, children }: MirrorTable, columns: readonly MirrorColumn[], time: IndexTime): string[] {
   const own = columns.filter(({ path }) => path.join('.') !== 'id').flatMap((column) => indexOn(name, column, time));
-  return [...own, ...children.flatMap((child) => child.columns.flatMap((column) => indexOn(child.name, column, time)))];
+  const ofChildren = children.flatMap((child) => child.columns.flatMap((column) => indexOn(child.name, column, time)));
+  return [...own, ...ofChildren, ...(time === 'after' ? indexTogether(name, columns) : [])];
+}
+
+function indexTogether(table: string, columns: readonly MirrorColumn[]): string[] {
+  const together = TOGETHER[table];
+  if (together === undefined || !together.every((name) => columns.some((column) => column.name === name))) return [];
+  return [createIndex(table, together.slice(0, 2).join('_and_'), together.map(quoted).join(', '))];
+}
+
+function createIndex(table: string, what: string, on: string, where = ''): string {
+  return `CREATE INDEX IF NOT EXISTS ${quoted(`${table}_by_${what}`)} ON ${quoted(table)} (${on})${where}`;
 }
 
 function indexOn(table: string, { name, type, isLink = false, path }: MirrorColumn, time: IndexTime): string[] {
-  const create = (what: string, on: string, where = '') =>
-    `CREATE INDEX IF NOT EXISTS ${quoted(`${table}_by_${what}`)} ON ${quoted(table)} (${on})${where}`;
   const column = quoted(name);
   if (isLink || name === 'charge_id')
-    return time === 'before' ? [create(name, column, ` WHERE ${column} IS NOT NULL`)] : [];
+    return time === 'before' ? [createIndex(table, name, column, ` WHERE ${column} IS NOT NULL`)] : [];
   if (time === 'before') return [];
-  if (path[0] === 'number' && table.endsWith('phones')) return [create('digits', digitsOf(column))];
-  return type === 'date' || type === 'instant' || IS_NAME.test(name) ? [create(name, column)] : [];
+  if (path[0] === 'number' && table.endsWith('phones')) return [createIndex(table, 'digits', digitsOf(column))];
+  return type === 'date' || type === 'instant' || IS_NAME.test(name) ? [createIndex(table, name, column)] : [];
 }

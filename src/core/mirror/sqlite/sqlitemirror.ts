@@ -64,7 +64,10 @@ export class SqliteMirror implements MirrorStore {
           const before = readFacts(connection).facts;
           const mirror = new SqliteMirror(file, connection, facts, options);
           if (isNew) mirror.create();
-          else if (facts.history && !before?.history) mirror.beginHistory();
+          // A file of an older version may have fewer indexes.
+          else
+            for (const table of MIRROR_TABLES) if (mirror.resource(table).complete) mirror.tables.createIndexes(table);
+          if (!isNew && facts.history && !before?.history) mirror.beginHistory();
           mirror.writeFacts();
           if (facts.deidentified) mirror.tables.ageOut(options.now());
           if (before !== undefined && before.url !== facts.url) mirror.distrust();

@@ -28,21 +28,16 @@ const columns = [
 
 const order = ['lastVisitDate', 'patient.lastName', 'patient.firstName'];
 
-/** The last visit of each patient who had one (D21). */
-function visitsSql(question: Question): string {
+/** The last visit of the patient `p` (D21); null where there was none. */
+function lastVisitSql(question: Question): string {
   const days = { from: '1970-01-01', to: question.today };
-  return `SELECT patient_id, max(day) AS last_visit_date
-  FROM (
-    SELECT v.patient_id, ${dateAtSql(question, days, 'v.start', 'v.location_id')} AS day
-    FROM (
-      SELECT a.patient_id, a.location_id, max(a.start) AS start FROM appointments AS a
-      WHERE a.status IN ('COMPLETED', 'CHECKOUT') GROUP BY a.patient_id, a.location_id
-    ) AS v
-    UNION ALL
-    SELECT t.patient_id, max(t.transaction_date) FROM transactions AS t
-    WHERE t.ledger_type = 'PatientProcedureLedger' AND t.is_active IS TRUE GROUP BY t.patient_id
-  ) AS visits
-  GROUP BY patient_id`;
+  return `(SELECT max(day) FROM (
+      SELECT ${dateAtSql(question, days, 'a.start', 'a.location_id')} AS day FROM appointments AS a
+      WHERE a.patient_id = p.id AND a.status IN ('COMPLETED', 'CHECKOUT')
+      UNION ALL
+      SELECT t.transaction_date FROM transactions AS t
+      WHERE t.patient_id = p.id AND t.ledger_type = 'PatientProcedureLedger' AND t.is_active IS TRUE
+    ) AS visits)`;
 }
 
 /** Who has not been seen for months, and is not booked. */
@@ -57,20 +52,22 @@ export const recall: OfficeReport<RecallOptions> = {
   columns: () => columns,
   order: () => order,
   sql: (question, { months, includeNeverSeen, patientStatuses }) => {
-    const isDue = `s.last_visit_date <= ${textSql(monthsBefore(question.today, months))}`;
+    const { today } = question;
+    const isDue = `last_visit_date <= ${textSql(monthsBefore(today, months))}`;
     const rows = `  WITH seen AS MATERIALIZED (
-  ${visitsSql(question)}
-  )
-  SELECT p.id AS patient_id, s.last_visit_date, ${monthsSinceSql('s.last_visit_date', question.today)} AS months_since,
-    p.preferred_location_id AS location_id
-  FROM patients AS p LEFT JOIN seen AS s ON s.patient_id = p.id
+  SELECT p.id AS patient_id, p.preferred_location_id AS location_id,
+    ${lastVisitSql(question)} AS last_visit_date
+  FROM patients AS p
   WHERE ${allOf(
     `p.patient_status IN ${textsSql(patientStatuses)}`,
-    includeNeverSeen ? `(${isDue} OR s.patient_id IS NULL)` : isDue,
     inLocationsSql(question, 'p.preferred_location_id'),
-    `NOT EXISTS (SELECT 1 FROM appointments AS a WHERE a.patient_id = p.id AND ${bookedSql('a.status')}
-      AND ${fromDaySql(question, question.today, 'a.start', 'a.location_id')})`,
-  )}`;
+    `NOT EXISTS (SELECT 1 FROM appointments AS a WHERE a.patient_id = p.id
+      AND ${bookedSql('a.status')} AND ${fromDaySql(question, today, 'a.start', 'a.location_id')})`,
+  )}
+  )
+  SELECT patient_id, last_visit_date, ${monthsSinceSql('last_visit_date', today)} AS months_since, location_id
+  FROM seen
+  WHERE ${includeNeverSeen ? `${isDue} OR last_visit_date IS NULL` : isDue}`;
     return statement({ columns, order, rows });
   },
 };
