@@ -1,5 +1,5 @@
 import type { Draws } from '../../faithful/random.ts';
-import { dateIn, earlier, type Fields } from './oracle.ts';
+import { dateIn, earlier, type Fields } from './records.ts';
 
 /** Days on which something is easily a day or an hour off: clocks change, months and years end, leap days. */
 const DAYS = [
@@ -54,6 +54,11 @@ const LEDGER = [
 const NOTES = [null, '', "it's late", 'a "quoted" note', 'zwei\nZeilen', "'; DROP TABLE patients; --", '$1 ? :name'];
 /** Tags with letters beyond ASCII, in several letter cases. */
 export const TAGS = ['Consent', 'CONSENT', 'consent', 'Röntgen', 'RÖNTGEN', "patient's id", 'ΤΑΣ', 'τας', 'X-ray'];
+
+/** A date at most so many days from another. */
+export function dateNear(date: string, draws: Draws, days: number): string {
+  return new Date(Date.parse(date) + draws.whole(-days, days) * 86_400_000).toISOString().slice(0, 10);
+}
 
 /** Records of a made-up practice around a day on which much is at a boundary. */
 export class RandomPractice {
@@ -160,11 +165,6 @@ export class RandomPractice {
     }));
   }
 
-  /** A date near today, or so many days away. */
-  date(days: number): string {
-    return new Date(this.midday + this.draws.whole(-days, days) * 86_400_000).toISOString().slice(0, 10);
-  }
-
   /** An instant near today, near a day some months ago, or at most so many days away; often at a local midnight. */
   private instant(days: number): string {
     const { draws } = this;
@@ -221,6 +221,10 @@ export class RandomPractice {
 
   private location(): Fields | null {
     return this.draws.one([{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }, { id: '9007199254740993' }, null]);
+  }
+
+  private date(days: number): string {
+    return dateNear(this.today, this.draws, days);
   }
 
   private birth(): string {

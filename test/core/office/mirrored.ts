@@ -1,0 +1,96 @@
+import { expect } from 'vitest';
+import { recordOf } from '../../../src/core/mirror/records.ts';
+import { SqliteMirror } from '../../../src/core/mirror/sqlite/sqlitemirror.ts';
+import { MIRROR_TABLES, type MirrorTable } from '../../../src/core/mirror/tables.ts';
+import type { OfficeColumn } from '../../../src/core/office/report.ts';
+import { openReadOnly } from '../../../src/core/query/sqliteopen.ts';
+import { SqliteQuery } from '../../../src/core/query/sqlitequery.ts';
+import type { Fields, Row } from './records.ts';
+
+/** Resources that reports read. */
+export const RESOURCES = [
+  'patients',
+  'appointments',
+  'missedappointments',
+  'transactions',
+  'transactiontags',
+  'documents',
+] as const;
+
+function tableOf(resource: string): MirrorTable {
+  return MIRROR_TABLES.find((table) => table.resource.name === resource) as MirrorTable;
+}
+
+/** A mirror that a test writes to: what is loaded, changed or removed is published at once, a minute later each time. */
+export class Mirrored {
+  private now = Date.parse('2026-01-01T00:00:00Z');
+  private readonly store: SqliteMirror;
+
+  constructor(
+    readonly file: string,
+    history: boolean,
+  ) {
+    const facts = { organization: 'o', url: 'http://localhost', history, columns: {}, timezone: null };
+    const options = { zone: 'Asia/Tokyo', isComputers: false, instantOf: () => Number.NaN, now: () => this.now };
+    this.store = SqliteMirror.open(file, facts, options);
+  }
+
+  /** Records of the API, by resource, as the first load brings them. */
+  async load(records: Readonly<Record<string, readonly Fields[]>>): Promise<void> {
+    const progress = { since: '', lastId: '0', number: 1 } as never;
+    for (const [name, of] of Object.entries(records)) await this.store.load(tableOf(name), textsOf(of), progress);
+    await this.publish(Object.keys(records));
+  }
+
+  /** Records of a resource as they are from now on, and the ids of those that are gone. */
+  async change(resource: string, changed: readonly Fields[], gone: readonly string[]): Promise<void> {
+    const table = tableOf(resource);
+    await this.store.stage(table, textsOf(changed));
+    const at = new Date(this.now).toISOString();
+    await this.store.receive(gone.map((id) => ({ table, id, operation: 'DELETE', message: 1, at, payload: '{}' })));
+    await this.publish([resource]);
+  }
+
+  close(): void {
+    this.store.close();
+  }
+
+  private async publish(resources: readonly string[]): Promise<void> {
+    const published = { state: {}, found: null, missing: 0, border: 1 };
+    const tables = new Map(resources.map((name) => [tableOf(name), published]));
+    await this.store.publish({ tables, locations: undefined, at: new Date(this.now).toISOString() });
+    this.now += 60_000;
+  }
+}
+
+function textsOf(records: readonly Fields[]) {
+  return records.map((record) => recordOf(JSON.stringify(record)));
+}
+
+/** The rows of a statement as `molar query` reads them, by the names of a report's columns. */
+export function queried(file: string, sql: string, columns: readonly OfficeColumn[]): Row[] {
+  const connection = openReadOnly(file);
+  try {
+    const query = new SqliteQuery(connection, { sql, parameters: {}, partial: false });
+    const own = columns.filter(({ name }) => !/^(location|provider|operatory)\.name$/.test(name));
+    const names = own.map(({ name }) =>
+      name
+        .replace('.', '_')
+        .replace(/([a-z])([A-Z])/g, '$1_$2')
+        .toLowerCase(),
+    );
+    expect(query.names).toEqual(names);
+    const rows = query.next(Number.MAX_SAFE_INTEGER);
+    return rows.map((row) =>
+      Object.fromEntries(own.map(({ name, kind }, at) => [name, plainValue(kind, row[at] ?? null)])),
+    );
+  } finally {
+    connection.close();
+  }
+}
+
+function plainValue(kind: OfficeColumn['kind'], value: unknown): string | number | boolean | null {
+  if (value === null) return null;
+  if (kind === 'boolean') return [false, true][Number(value)] ?? null;
+  return kind === 'id' ? String(value) : (value as string | number);
+}
