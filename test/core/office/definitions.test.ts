@@ -7,14 +7,13 @@ import { GUARANTOR_COLUMNS, guarantorsSql } from '../../../src/core/office/guara
 import type { OfficeReport, Question } from '../../../src/core/office/report.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
 import { Draws } from '../../faithful/random.ts';
-import { Mirrored, queried, RESOURCES } from './mirrored.ts';
+import { Mirrored, queried } from './mirrored.ts';
 import { Oracle } from './oracle.ts';
 import { type Drawn, questionsOf } from './questions.ts';
-import { RandomPractice, TAGS } from './randompractice.ts';
+import { DAYS, RandomPractice, TAGS } from './randompractice.ts';
 import type { Fields, Records } from './records.ts';
 
-const PRACTICES = 8;
-const QUESTIONS = 5;
+const QUESTIONS = 4;
 
 let folder: string;
 
@@ -26,10 +25,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** A mirror of what a made-up practice has; with history, after some of its transactions changed or went. */
 async function mirrorOf(file: string, practice: RandomPractice, history: boolean, draws: Draws): Promise<Records> {
   const mirrored = new Mirrored(file, history);
-  const made = Object.fromEntries(RESOURCES.map((name) => [name, practice[name]()])) as Record<
-    (typeof RESOURCES)[number],
-    Fields[]
-  >;
+  const made = practice.records();
   await mirrored.load(made);
   const transactions = new Map(made.transactions.map((one) => [String(one.id), one]));
   const first = new Map(history ? transactions : []);
@@ -51,9 +47,9 @@ async function mirrorOf(file: string, practice: RandomPractice, history: boolean
   return { ...made, transactions: [...transactions.values()], vanished, first };
 }
 
-describe.each(Array.from({ length: PRACTICES }, (_, seed) => seed))('made-up practice %i', (seed) => {
+describe.each(DAYS.map((today, seed) => ({ today, seed })))('a made-up practice on $today', ({ today, seed }) => {
   const draws = new Draws(`office ${seed}`);
-  const practice = new RandomPractice(draws);
+  const practice = new RandomPractice(draws, today);
   const hasHistory = seed % 2 === 1;
   let file: string;
   let records: Records;

@@ -36,8 +36,9 @@ export function questionsOf(draws: Draws, { today, reach, tags }: Ground): Reado
         o.callList(a),
       ),
     recall: () =>
-      asked({ months: draws.whole(0, 8), includeNeverSeen: either(), patientStatuses: patientStatuses() }, (o, a) =>
-        o.recall(a),
+      asked(
+        { months: draws.one([0, 1, 5, 6, 6]), includeNeverSeen: either(), patientStatuses: patientStatuses() },
+        (o, a) => o.recall(a),
       ),
     'no-shows': () =>
       asked({ ...days(), statuses: some(['NO_SHOW', 'BROKEN']), includeRebooked: either() }, (o, a) => o.noShows(a)),

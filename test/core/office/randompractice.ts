@@ -2,7 +2,7 @@ import type { Draws } from '../../faithful/random.ts';
 import { dateIn, earlier, type Fields } from './records.ts';
 
 /** Days on which something is easily a day or an hour off: clocks change, months and years end, leap days. */
-const DAYS = [
+export const DAYS = [
   '2026-03-08',
   '2026-11-01',
   '2026-09-06',
@@ -53,7 +53,7 @@ const LEDGER = [
 /** Texts that a statement must not take for something else. */
 const NOTES = [null, '', "it's late", 'a "quoted" note', 'zwei\nZeilen', "'; DROP TABLE patients; --", '$1 ? :name'];
 /** Tags with letters beyond ASCII, in several letter cases. */
-export const TAGS = ['Consent', 'CONSENT', 'consent', 'Röntgen', 'RÖNTGEN', "patient's id", 'ΤΑΣ', 'τας', 'X-ray'];
+export const TAGS = ['Consent', 'CONSENT', 'consent', 'Röntgen', 'RÖNTGEN', "patient's id", 'ΣΑΣ', 'σας', 'X-ray'];
 
 /** A date at most so many days from another. */
 export function dateNear(date: string, draws: Draws, days: number): string {
@@ -62,7 +62,6 @@ export function dateNear(date: string, draws: Draws, days: number): string {
 
 /** Records of a made-up practice around a day on which much is at a boundary. */
 export class RandomPractice {
-  readonly today: string;
   readonly now: string;
   /** Of the locations whose zone is known; the others are in `otherwise`. */
   readonly zones: readonly { readonly zone: string; readonly locations: readonly string[] }[];
@@ -70,9 +69,11 @@ export class RandomPractice {
   readonly patientIds: readonly string[];
   private readonly midday: number;
 
-  constructor(private readonly draws: Draws) {
-    this.today = draws.one(DAYS);
-    this.midday = Date.parse(`${this.today}T12:00:00Z`);
+  constructor(
+    private readonly draws: Draws,
+    readonly today: string,
+  ) {
+    this.midday = Date.parse(`${today}T12:00:00Z`);
     this.now = this.instant(1);
     const [first, second, third] = draws.shuffled(ZONES);
     this.otherwise = draws.one(ZONES);
@@ -91,7 +92,20 @@ export class RandomPractice {
   readonly zoneOf = (location: string | null): string =>
     this.zones.find(({ locations }) => location !== null && locations.includes(location))?.zone ?? this.otherwise;
 
-  patients(): Fields[] {
+  /** Records of the API by resource. */
+  records() {
+    const appointments = this.appointments();
+    return {
+      patients: this.patients(),
+      appointments,
+      missedappointments: this.missedAppointments(appointments),
+      transactions: this.transactions(),
+      transactiontags: this.transactiontags(),
+      documents: this.documents(),
+    };
+  }
+
+  private patients(): Fields[] {
     const { draws } = this;
     return this.patientIds.map((id) => ({
       id,
@@ -115,7 +129,7 @@ export class RandomPractice {
     }));
   }
 
-  appointments(): Fields[] {
+  private appointments(): Fields[] {
     return Array.from({ length: 260 }, (_, at) => {
       const start = this.draws.chance(0.6) ? this.instant(4) : this.instant(900);
       const duration = this.draws.one([30, 60, 600]);
@@ -125,8 +139,8 @@ export class RandomPractice {
     });
   }
 
-  missedappointments(): Fields[] {
-    return Array.from({ length: 60 }, (_, at) => ({
+  private missedAppointments(appointments: readonly Fields[]): Fields[] {
+    const missed = Array.from({ length: 60 }, (_, at) => ({
       id: 5000 + at,
       appointment: { id: 1000 + this.draws.whole(0, 300) },
       start: this.draws.chance(0.7) ? this.instant(4) : this.instant(60),
@@ -138,13 +152,18 @@ export class RandomPractice {
       rescheduledOn: this.draws.one([null, null, this.instant(3)]),
       ...this.links(),
     }));
+    // Some are at the very time of an appointment of the patient, which is not after them.
+    return missed.map((one) => {
+      const { start, patient } = this.draws.one(appointments);
+      return this.draws.chance(0.5) ? { ...one, start, patient } : one;
+    });
   }
 
-  transactiontags(): Fields[] {
+  private transactiontags(): Fields[] {
     return [1, 2, 3].map((id) => ({ id, tagText: `Tag ${id}`, tagType: 'ADJUSTMENT_TAG', isPredefined: false }));
   }
 
-  transactions(): Fields[] {
+  private transactions(): Fields[] {
     return Array.from({ length: 400 }, (_, at) => ({ id: 10_000 + at, ...this.entry() }));
   }
 
@@ -155,7 +174,7 @@ export class RandomPractice {
     return { ...transaction, ...Object.fromEntries([this.draws.one(Object.entries(changes))]) };
   }
 
-  documents(): Fields[] {
+  private documents(): Fields[] {
     return Array.from({ length: 120 }, (_, at) => ({
       id: 20_000 + at,
       name: `${at}.pdf`,

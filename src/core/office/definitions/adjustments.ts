@@ -51,8 +51,7 @@ function adjustmentsOf(table: string, tags: string, change: string, question: Qu
 function withHistory(question: Question, days: Days): string {
   const vanished = adjustmentsOf('transactions_deleted', tagsOfRecordSql('t._record'), "'vanished'", question, days);
   const isChanged = COMPARED.map((column) => `h.${column} IS DISTINCT FROM t.${column}`).join(' OR ');
-  const changed = (value: string) =>
-    `CASE WHEN t.change IS NULL AND h.version = 1 AND (${isChanged}) THEN ${value} END`;
+  const changed = (value: string) => `CASE WHEN t.change IS NULL AND (${isChanged}) THEN ${value} END`;
   return `  WITH adjusted AS MATERIALIZED (
   ${adjustmentsOf('transactions', TAGS, CANCELLED, question, days)}
   UNION ALL
