@@ -1,5 +1,5 @@
 import { quoted, snakeCase } from '../mirror/names.ts';
-import { phoneOwnerSql, phoneSql } from './phones.ts';
+import { PHONES_SQL, phoneOwnerSql, phoneSql } from './phones.ts';
 import type { OfficeColumn } from './report.ts';
 
 /** Columns that come from the patient of a row, by their name in the table of patients. */
@@ -36,22 +36,23 @@ export interface Listing {
 /** The statement of a report: its rows, what their patients add, and the default order as far as SQL has it. */
 export function statement({ columns, order, rows }: Listing): string {
   const own = columns.filter(({ name }) => !FROM_NAMES_FILE.test(name));
+  const has = (name: string) => own.some((column) => column.name === name);
   const added = own.flatMap(({ name }) => {
     if (name === 'phoneOf.id') return [`${phoneOwnerSql('c.patient_id', 'p')} AS phone_of_id`];
     const column = OF_PATIENT[name];
     return column === undefined ? [] : [`p.${column} AS ${columnSql(name)}`];
   });
   const shown = own.map(({ name }) => `${PHONES[name] === undefined ? '' : `${PHONES[name]} AS `}${columnSql(name)}`);
-  const tie = own.some(({ name }) => name === 'id') ? 'id' : 'patient.id';
-  return `WITH chosen AS MATERIALIZED (
+  const keys = [...order, has('id') ? 'id' : 'patient.id'];
+  return `WITH ${has('phoneOf.id') ? `${PHONES_SQL}, ` : ''}chosen AS MATERIALIZED (
 ${rows}
 ), listed AS MATERIALIZED (
-  SELECT ${['c.*', ...added].join(', ')}
+  SELECT c.*${added.map((value) => `,\n    ${value}`).join('')}
   FROM chosen AS c LEFT JOIN patients AS p ON p.id = c.patient_id
 )
-SELECT ${shown.join(', ')}
+SELECT ${shown.join(',\n  ')}
 FROM listed
-ORDER BY ${[...order, tie].map((key) => orderSql(key, own)).join(', ')}`;
+ORDER BY ${keys.map((key) => orderSql(key, own)).join(', ')}`;
 }
 
 /** The column of a statement for one of a report: `patient.firstName` is `patient_first_name`. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { monthsBefore } from '../../../src/core/office/calendar.ts';
 import { OFFICE_REPORTS } from '../../../src/core/office/definitions/reports.ts';
 import { GUARANTOR_COLUMNS, guarantorsSql } from '../../../src/core/office/guarantors.ts';
 import type { OfficeReport, Question } from '../../../src/core/office/report.ts';
@@ -11,7 +12,7 @@ import { Mirrored, queried } from './mirrored.ts';
 import { Oracle } from './oracle.ts';
 import { type Drawn, questionsOf } from './questions.ts';
 import { DAYS, RandomPractice, TAGS } from './randompractice.ts';
-import type { Fields, Records } from './records.ts';
+import { earlier, type Fields, type Records } from './records.ts';
 
 const QUESTIONS = 4;
 
@@ -89,4 +90,10 @@ describe.each(DAYS.map((today, seed) => ({ today, seed })))('a made-up practice 
     const ids = [...practice.patientIds, '77'];
     expect(queried(file, guarantorsSql(question, ids), GUARANTOR_COLUMNS)).toStrictEqual(oracle.guarantors(ids));
   });
+});
+
+it('takes the last day of a month that is too short', () => {
+  const dates = Array.from({ length: 800 }, (_, day) => new Date(Date.UTC(2027, 0, day)).toISOString().slice(0, 10));
+  const asked = dates.flatMap((date) => [0, 1, 6, 13].map((months) => [date, months] as const));
+  expect(asked.map((one) => monthsBefore(...one))).toEqual(asked.map((one) => earlier(...one)));
 });
