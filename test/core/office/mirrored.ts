@@ -80,7 +80,8 @@ export function queried(file: string, sql: string, columns: readonly OfficeColum
         .toLowerCase(),
     );
     expect(query.names).toEqual(names);
-    const rows = query.next(Number.MAX_SAFE_INTEGER);
+    const rows: (readonly unknown[])[] = [];
+    for (let part = query.next(1000); part.length > 0; part = query.next(1000)) rows.push(...part);
     return rows.map((row) =>
       Object.fromEntries(own.map(({ name, kind }, at) => [name, plainValue(kind, row[at] ?? null)])),
     );
