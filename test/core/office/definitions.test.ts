@@ -14,7 +14,7 @@ import { type Drawn, questionsOf } from './questions.ts';
 import { DAYS, RandomPractice, TAGS } from './randompractice.ts';
 import { earlier, type Fields, type Records } from './records.ts';
 
-const QUESTIONS = 4;
+const QUESTIONS = 3;
 
 let folder: string;
 
