@@ -29,9 +29,13 @@ export function officeHtml(result: OfficeResult): string {
 /** Sums shown above the table when there are more than a few. */
 const MAIN_SUMS = ['overdueCents', 'balanceCents'];
 const FEW = 3;
+/** Amounts of single rows, whose sum says little. */
+const MINOR_SUMS = ['amountBeforeCents', 'lastPaymentCents'];
 
 function figuresOf({ columns, totals }: OfficeResult): (readonly [name: string, value: string])[] {
-  const money = columns.filter(({ kind }) => kind === 'cents').map(({ name }) => name);
+  const money = columns
+    .filter(({ name, kind }) => kind === 'cents' && !MINOR_SUMS.includes(name))
+    .map(({ name }) => name);
   const sums = (money.length > FEW ? MAIN_SUMS : money).flatMap((name) => {
     const cents = totals[name];
     return typeof cents === 'number' ? [[words(name), usdText(cents)] as const] : [];
@@ -95,12 +99,14 @@ function styleOf(shown: readonly ShownColumn[]): string {
   const labels = shown.map(
     ({ title }, at) => `  .cards td:nth-child(${at + 1})::before { content: "${title.replace(/["\\<]/g, '')}"; }`,
   );
-  // A note or an address may have a word longer than its column; names and phones are not to be broken.
+  // A note or an address may have a word longer than its column; names are not to be broken.
   const whole = shown.flatMap(({ isGroup }, at) =>
-    isGroup ? [`.cards td:nth-child(${at + 1}) { overflow-wrap: break-word; min-width: 5rem; }`] : [],
+    isGroup ? [`.cards td.w:nth-child(${at + 1}) { overflow-wrap: break-word; min-width: 5rem; }`] : [],
   );
   return `
+body { max-width: 100rem; }
 @page { size: letter landscape; margin: 0.5in; }
+.cards td:not(.w) { white-space: pre; }
 ${whole.join('\n')}
 @media print { .cards th { white-space: normal; } }
 @media screen and (max-width: 40rem) {
@@ -109,8 +115,8 @@ ${whole.join('\n')}
   svg text { font-size: 18px; }
   .cards thead { display: none; }
   .cards tr { display: block; padding: .5rem 0; border-bottom: 1px solid #52606d; }
-  .cards td { display: flex; gap: .75rem; border: 0; padding: .1rem 0; text-align: left; white-space: normal;
-    overflow-wrap: anywhere; }
+  .cards td, .cards td:not(.w) { display: flex; gap: .75rem; border: 0; padding: .1rem 0; text-align: left;
+    white-space: pre-line; overflow-wrap: anywhere; }
   .cards td:empty { display: none; }
   .cards td::before { flex: 0 0 8rem; color: #52606d; overflow-wrap: normal; }
 ${labels.join('\n')}

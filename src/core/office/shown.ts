@@ -47,13 +47,13 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: 'phones',
-    holds: 'words',
+    holds: 'names',
     names: [...PHONES, 'phoneOf.id'],
     text: (row) => {
       const numbers = PHONES.map((name) => textOf(row, name)).filter((number) => number !== '');
       const owner = textOf(row, 'phoneOf.id');
       const isOther = numbers.length > 0 && owner !== '' && owner !== textOf(row, 'patient.id');
-      return numbers.join(', ') + (isOther ? ` (of ${owner})` : '');
+      return numbers.join('\n') + (isOther ? `\n(of ${owner})` : '');
     },
   },
 ];

@@ -5,8 +5,8 @@ import { COLLECTIONS, columnsBy, DAY_SHEET, SCHEDULE } from './samples.ts';
 /** The tables of a page, as cells of text. */
 function tablesOf(page: string): string[][][] {
   return [...page.matchAll(/<table>(.*?)<\/table>/gs)].map(([, table = '']) =>
-    [...table.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row = '']) =>
-      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell = '']) => cell),
+    [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+      [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => cell),
     ),
   );
 }
@@ -21,9 +21,9 @@ describe('the page of a report', () => {
         ],
         [
           ...['2026-10-31', '23:00', '2026-11-01 00:30', '90', 'Main Street (5)', 'Garcia, Ana (9007199254740993)'],
-          ...['1980-02-29', '(555) 010-0142, 0155', 'UNCONFIRMED', '=1+1 &lt;b&gt;bold&lt;/b&gt;', 'yes', '1'],
+          ...['1980-02-29', '(555) 010-0142\n0155', 'UNCONFIRMED', '=1+1 &lt;b&gt;bold&lt;/b&gt;', 'yes', '1'],
         ],
-        ['2026-11-01', '01:30 -06:00', '02:30', '120', '5', '12', '', '0177 (of 14)', 'CONFIRMED', '', 'no', '2'],
+        ['2026-11-01', '01:30 -06:00', '02:30', '120', '5', '12', '', '0177\n(of 14)', 'CONFIRMED', '', 'no', '2'],
         ['2026-11-01', '09:00', '', '', '6', '', '', '', '', '', '', '3'],
         ['Total of 3', ...Array(11).fill('')],
       ],
