@@ -105,10 +105,11 @@ function styleOf(shown: readonly ShownColumn[]): string {
   );
   return `
 body { max-width: 100rem; }
+svg { max-width: 45rem; }
 @page { size: letter landscape; margin: 0.5in; }
 .cards td:not(.w) { white-space: pre; }
 ${whole.join('\n')}
-@media print { .cards th { white-space: normal; } }
+.cards th { white-space: normal; vertical-align: bottom; }
 @media screen and (max-width: 40rem) {
   body { padding: 1rem; }
   svg { overflow: visible; }
