@@ -105,14 +105,13 @@ function styleOf(shown: readonly ShownColumn[]): string {
   );
   return `
 body { max-width: 100rem; }
-svg { max-width: 45rem; }
+svg { max-width: 45rem; overflow: visible; }
 @page { size: letter landscape; margin: 0.5in; }
 .cards td:not(.w) { white-space: pre; }
 ${whole.join('\n')}
 .cards th { white-space: normal; vertical-align: bottom; }
 @media screen and (max-width: 40rem) {
   body { padding: 1rem; }
-  svg { overflow: visible; }
   svg text { font-size: 18px; }
   .cards thead { display: none; }
   .cards tr { display: block; padding: .5rem 0; border-bottom: 1px solid #52606d; }

@@ -74,11 +74,11 @@ const NUMBERS: readonly OfficeKind[] = ['cents', 'count', 'minutes'];
 /** Text that is one of a few words, and never wraps. */
 const ENUMERATED = ['status', 'ledgerType', 'change', 'missing', 'contactMethod', 'patient.contactMethod'];
 
-/** The age of money, as reports of aging say it. */
+/** The age of money, as reports of aging say it; with hyphens at which no line breaks. */
 const TITLES: Readonly<Record<string, string>> = {
-  currentCents: '0-30',
-  thirtyDaysCents: '31-60',
-  sixtyDaysCents: '61-90',
+  currentCents: '0\u201130',
+  thirtyDaysCents: '31\u201160',
+  sixtyDaysCents: '61\u201190',
   ninetyDaysCents: 'over 90',
   unAppliedCreditsCents: 'credits',
 };
