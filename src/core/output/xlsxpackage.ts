@@ -102,7 +102,7 @@ function workbookParts(sheets: readonly PackagedSheet[]): [path: string, text: s
     ],
     [
       'xl/workbook.xml',
-      `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${LINKS}"><sheets>${each((number, name) => `<sheet name="${xmlText(name)}" sheetId="${number}" r:id="rId${number}"/>`)}</sheets>${repeated.join('') === '' ? '' : `<definedNames>${repeated.join('')}</definedNames>`}</workbook>`,
+      `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${LINKS}"><bookViews><workbookView/></bookViews><sheets>${each((number, name) => `<sheet name="${xmlText(name)}" sheetId="${number}" r:id="rId${number}"/>`)}</sheets>${repeated.join('') === '' ? '' : `<definedNames>${repeated.join('')}</definedNames>`}</workbook>`,
     ],
     [
       'xl/_rels/workbook.xml.rels',
