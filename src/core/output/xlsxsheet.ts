@@ -63,6 +63,7 @@ export class SheetWriter {
     return [
       '</sheetData>',
       this.form.header && this.letters.length > 0 ? `<autoFilter ref="${listed}"/>` : '',
+      '<printOptions gridLines="1"/>',
       '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.6" header="0.3" footer="0.3"/>',
       // Paper 1 is US letter; as many pages down as there have to be.
       '<pageSetup paperSize="1" orientation="landscape" fitToWidth="1" fitToHeight="0"/>',
