@@ -18,6 +18,7 @@ import { findTable, MIRROR_TABLES, type MirrorTable } from '../tables.ts';
 import type { InstantOf } from '../values.ts';
 import { guarded, markAsMirror, openToWrite } from './connection.ts';
 import { documentsAfter } from './documents.ts';
+import { locationsQuery } from './locations.ts';
 import { offsetsOf } from './offsets.ts';
 import { idOf, isMissing, Publisher } from './publishing.ts';
 import { HELD, OWN_TABLES } from './schema.ts';
@@ -189,19 +190,7 @@ export class SqliteMirror implements MirrorStore {
   }
 
   locations(): readonly string[] {
-    const links = this.tables.tables.flatMap(({ name, resource, columns }) =>
-      columns
-        .filter(({ path }) => /^(preferredL|l)ocation$/.test(path[0] ?? ''))
-        .flatMap((column) => [
-          `SELECT ${quoted(column.name)} AS id FROM ${quoted(name)}`,
-          `SELECT json_extract(record, '$.${column.field}') FROM _staged WHERE resource = '${resource.name}'`,
-          `SELECT json_extract(payload, '$.${column.field}') FROM _received WHERE resource = '${resource.name}'`,
-        ]),
-    );
-    return this.ids(
-      `SELECT DISTINCT CAST(id AS INTEGER) FROM (${links.join(' UNION ALL ')}) WHERE id IS NOT NULL ORDER BY 1`,
-      {},
-    );
+    return this.ids(locationsQuery(this.tables.tables), {});
   }
 
   askedLocations(): readonly string[] {
