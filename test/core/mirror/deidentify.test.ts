@@ -106,8 +106,10 @@ describe('a de-identified mirror', () => {
   it('has no original in any byte that is ever on the disk', async () => {
     const known = await originals();
     const seen: Buffer[] = [];
+    // At the last request of a sync: whatever it wrote before is still in the log of the file.
+    let last = Buffer.alloc(0);
     const watching = disturbed(async () => {
-      seen.push(await bytesBelow(folder));
+      last = await bytesBelow(folder);
     });
     const draws = new Draws('originals');
     const paging = ['--page-size', '5', '--parallel', '1'];
@@ -121,13 +123,12 @@ describe('a de-identified mirror', () => {
       const id = await firstId(`/${path}`);
       await service.call('DELETE', `/${path}/${id}`, { query: { recurrenceTarget: 'OCCURRENCE' } });
     }
+    seen.push(last);
     expect(await sync([], { openNetwork: watching })).toMatchObject({ exitCode: 0 });
+    seen.push(last);
     // Without the stream everything is read, swept and compared.
-    const pulled = disturbed(async () => {
-      seen.push(await bytesBelow(folder));
-    });
     const network: World['openNetwork'] = (options) => {
-      const opened = pulled(options);
+      const opened = watching(options);
       return {
         ...opened,
         send: (request) => opened.send({ ...request, url: request.url.replace('/stream', '/nothing') }),
@@ -136,6 +137,7 @@ describe('a de-identified mirror', () => {
     for (let change = 0; change < 10; change++) await changeSomething(service, draws);
     for (const original of await originals()) known.add(original);
     expect(await sync([], { openNetwork: network })).toMatchObject({ exitCode: 0 });
+    seen.push(last);
     expect(await verify(['--repair'])).toMatchObject({ exitCode: 0 });
     for (const format of ['csv', 'ndjson', 'parquet', 'xlsx']) {
       const to = ['--from', file, '--to', join(folder, format), '--format', format];
