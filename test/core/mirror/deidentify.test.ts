@@ -107,7 +107,7 @@ describe('a de-identified mirror', () => {
     const known = await originals();
     const seen: Buffer[] = [];
     // At the last request of a sync: whatever it wrote before is still in the log of the file.
-    let last = Buffer.alloc(0);
+    let last: Buffer = Buffer.alloc(0);
     const watching = disturbed(async () => {
       last = await bytesBelow(folder);
     });

@@ -69,14 +69,10 @@ const NUMBER = /^-?\d{1,12}(?:\.\d{1,4})?$/;
 function keepTyped({ name, type, field }: MirrorColumn, fields: Fields): Keep {
   if (type === 'boolean') return (value) => (typeof value === 'boolean' ? value : null);
   if (type !== 'text') return (value) => (typeof value === 'number' || NUMBER.test(String(value)) ? value : null);
-  const kind = kindOf(fields, field ?? '');
-  const listed = kind?.values ?? [];
-  const isOpen = listed.length === 0 || kind?.isOpen === true;
+  // A service may have more statuses than the catalog lists: one word each.
+  const listed = kindOf(fields, field ?? '')?.values ?? [];
   const form = name === 'key' ? ORDER_INDEX : CODE;
-  return (value) => {
-    if (typeof value !== 'string') return null;
-    return listed.includes(value) || (isOpen && form.test(value)) ? value : null;
-  };
+  return (value) => (typeof value === 'string' && (listed.includes(value) || form.test(value)) ? value : null);
 }
 
 /** The kind of value at a wire name, such as `phones.number`. */
