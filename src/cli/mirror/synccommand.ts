@@ -57,11 +57,11 @@ export const syncFlags: FlagInput = {
   ),
   files: mirror.text(
     'DIR',
-    'Also keep the content of each document, as DIR/ID/NAME; a file keeps its choice, until another one is named',
+    'Also keep the content of each document, as DIR/ID/NAME; a file keeps its choice until another folder is named',
   ),
   deidentify: mirror.text(
     'KEYFILE',
-    'Keep no names, contacts and dates, and pseudonyms for ids, by the key in this file, which is made when missing; a file keeps its choice',
+    'Leave out names, contacts, free text and full dates, and replace ids by pseudonyms; the key is made when missing, and a file keeps its choice',
   ),
   fresh: mirror.text(
     'TIME',

@@ -10,6 +10,7 @@ export default class MirrorSync extends MirrorSyncCommand {
     '<%= config.bin %> mirror sync',
     '<%= config.bin %> mirror sync patients transactions --to practice.db --history',
     '<%= config.bin %> mirror sync --fresh 15m --quiet --json',
+    '<%= config.bin %> mirror sync --to analysis.db --deidentify ~/keys/analysis.key',
   ];
   static override args = syncArguments;
   static override flags = syncFlags;

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { platform } from 'node:process';
 import { usageFailure } from '../../failure.ts';
 import { flushFolder, guarded } from '../../output/atomicfile.ts';
-import { ignoreMissing, openRegular } from '../../output/ownfile.ts';
+import { ignoreMissing, makeOwnFolder, openRegular } from '../../output/ownfile.ts';
 
 /** Bytes of a key. */
 const SIZE = 32;
@@ -37,6 +37,7 @@ export async function readKey(path: string): Promise<Key | undefined> {
 export async function makeKey(path: string): Promise<Key> {
   const secret = randomBytes(SIZE);
   await guarded(`make the key ${path}`, async () => {
+    await makeOwnFolder(dirname(path));
     const file = await open(path, 'wx', 0o600);
     try {
       await file.writeFile(secret);
