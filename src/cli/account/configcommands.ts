@@ -10,7 +10,7 @@ import type { Row } from '../../core/pages/page.ts';
 import { configPath, readConfig, type StoredConfig } from '../../core/profiles/config.ts';
 import { CONFIG_KEYS, type ConfigKey, configKey, configValue, withValue } from '../../core/profiles/defaults.ts';
 import { changeConfig } from '../../core/profiles/store.ts';
-import { nearest } from '../errors/nearest.ts';
+import { nearest } from '../../core/nearest.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { lockOwner } from '../process/lockowner.ts';
 import { quietFlag, StoredListCommand } from './profilecommands.ts';

@@ -3,7 +3,7 @@ import type { Method, Operation, Resource } from '../../catalog/define.ts';
 import { isFailureCode } from '../../catalog/failures.ts';
 import { Failure, reworded, usageFailure } from '../../core/failure.ts';
 import { queryText } from '../crud/dryrun.ts';
-import { nearest } from '../errors/nearest.ts';
+import { nearest } from '../../core/nearest.ts';
 import { readJsonData } from '../flags/body.ts';
 import { textFlag, textFlags } from '../flags/values.ts';
 import type { CommandInput } from '../molarcommand.ts';

@@ -1,5 +1,5 @@
 import { type Failure, usageFailure } from '../../core/failure.ts';
-import { didYouMean, nearest } from './nearest.ts';
+import { didYouMean, nearest } from '../../core/nearest.ts';
 
 /** The command whose arguments did not parse. */
 export interface CommandShape {

@@ -5,7 +5,7 @@ import type { FilterContext } from '../../catalog/filter/values.ts';
 import { tellsChanges } from '../../core/exports/bookmark.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { FORMATS, type Format } from '../../core/output/formats.ts';
-import { nearest } from '../errors/nearest.ts';
+import { nearest } from '../../core/nearest.ts';
 import type { ExportOptions } from '../flags/exports.ts';
 import { readFilter } from '../flags/filters.ts';
 import { readDestination } from '../flags/output.ts';

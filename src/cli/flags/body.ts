@@ -7,7 +7,7 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { isWritable, readFields, wireValues } from '../../catalog/record.ts';
 import { type Failure, fileFailure, usageFailure } from '../../core/failure.ts';
-import { didYouMean } from '../errors/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { flagGroup } from './declare.ts';
 import { type FlagValues, kebab, textFlag, textFlags } from './values.ts';
 

@@ -1,7 +1,7 @@
 import { Refusal } from '../../catalog/failures.ts';
 import type { Fields } from '../../catalog/fields/kind.ts';
 import { readFieldSelection, selectableNames } from '../../catalog/fieldselection.ts';
-import { didYouMean } from '../errors/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 
 /** Refuses unknown field names and suggests the nearest known one. `source`: the flag that has them. Throws a Refusal. */
 export function checkFieldNames(text: string, fields: Fields, source: string): void {

@@ -7,7 +7,7 @@ import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } 
 import { formatFilter, isQuotedAlone, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
-import { didYouMean } from '../errors/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { type FlagValues, textFlags } from './values.ts';
 
 const helpGroup = 'FILTER';

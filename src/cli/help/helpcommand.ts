@@ -1,5 +1,5 @@
 import { usageFailure } from '../../core/failure.ts';
-import { nearest } from '../errors/nearest.ts';
+import { nearest } from '../../core/nearest.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { resolveCommand, showHelp, WIDEST, WIDTH } from '../startup/resolution.ts';
 import { PAGES, readPage } from './pages.ts';

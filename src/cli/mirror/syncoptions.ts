@@ -7,7 +7,7 @@ import { usageFailure } from '../../core/failure.ts';
 import type { MirrorContents } from '../../core/mirror/sqlite/reading.ts';
 import type { MirrorFacts } from '../../core/mirror/store.ts';
 import { findTable, MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
-import { didYouMean } from '../errors/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { readParallel } from '../flags/exports.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 

@@ -7,7 +7,7 @@ import { usageFailure } from '../../core/failure.ts';
 import { FORMATS } from '../../core/output/formats.ts';
 import type { MirrorSource } from '../../core/query/mirrorsource.ts';
 import type { MirroredTable } from '../../core/query/mirrortables.ts';
-import { didYouMean } from '../errors/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import type { PlannedFile } from '../exporting/exportplan.ts';
 import { readDestination } from '../flags/output.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';

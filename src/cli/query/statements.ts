@@ -5,7 +5,7 @@ import { codeOf, fileFailure, localFailure, usageFailure } from '../../core/fail
 import { namesIn } from '../../core/output/atomicfile.ts';
 import { configFolder, isSavedName } from '../../core/profiles/config.ts';
 import type { Context } from '../context.ts';
-import { didYouMean } from '../errors/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
 import { readAll } from '../terminal/streams.ts';
 

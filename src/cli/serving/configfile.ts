@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { Environment } from '../../core/environment.ts';
 import { codeOf, reworded, usageFailure } from '../../core/failure.ts';
-import { didYouMean } from '../errors/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { failureOf } from '../errors/report.ts';
 import type { FlagValues } from '../flags/values.ts';
 

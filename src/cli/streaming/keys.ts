@@ -1,7 +1,7 @@
 import { CHANGE_OPERATIONS, DELIVERY_OPERATIONS, DOMAIN_TYPES } from '../../catalog/stream/domains.ts';
 import { patternProblem } from '../../catalog/stream/patterns.ts';
 import { usageFailure } from '../../core/failure.ts';
-import { didYouMean, nearest } from '../errors/nearest.ts';
+import { didYouMean, nearest } from '../../core/nearest.ts';
 
 const OPERATIONS: readonly string[] = [...CHANGE_OPERATIONS, ...DELIVERY_OPERATIONS];
 const WILD = ['*', '#'];
