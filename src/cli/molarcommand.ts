@@ -9,6 +9,7 @@ import { type TypedLine, withNextStep } from './errors/nextstep.ts';
 import { failureJson, failureOf, failureStack, failureText } from './errors/report.ts';
 import { asksForJson, type CommandShape, usageFailureOf } from './errors/usage.ts';
 import { withConfiguredDefaults } from './flags/configdefaults.ts';
+import { understood } from './flags/meanings.ts';
 import { type FlagValues, isOn, textFlag } from './flags/values.ts';
 import { checkZone, LocalTimes } from './flags/zone.ts';
 import { pinged } from './ping.ts';
@@ -43,7 +44,7 @@ export abstract class MolarCommand extends Command {
     return contextOf(this.config);
   }
 
-  /** Flags, defaults of `molar config` filled in, and arguments; throws oclif's errors, which `catch` turns into usage failures. */
+  /** Flags, defaults of `molar config` filled in, names and relative dates as ids and dates, and arguments; throws oclif's errors, which `catch` turns into usage failures. */
   protected async input(): Promise<CommandInput> {
     // A line that does not parse is reported by `catch`; oclif would warn on top of it.
     this.parsed = true;
@@ -51,8 +52,12 @@ export abstract class MolarCommand extends Command {
     const declared = { args: this.ctor.args, flags: this.ctor.flags, strict: this.ctor.strict };
     const { flags, args } = await this.parse(declared);
     const { env, streams } = this.context;
-    this.given = { flags: withConfiguredDefaults(flags, this.ctor.flags ?? {}, env, streams.stdout.isTTY), args };
+    const known = this.ctor.flags ?? {};
+    this.given = { flags: withConfiguredDefaults(flags, known, env, streams.stdout.isTTY), args };
     checkZone(this.given.flags);
+    const { flags: meant, note } = understood(this.given.flags, known, this.context);
+    this.given = { flags: meant, args };
+    if (note !== undefined) await this.note(note);
     return this.given;
   }
 

@@ -3,9 +3,9 @@ import type { Operation } from '../../catalog/define.ts';
 import { isFailureCode } from '../../catalog/failures.ts';
 import { parseFilter } from '../../catalog/filter/grammar.ts';
 import { type Failure, type FailureItem, LOCAL_FAILURES, reworded } from '../../core/failure.ts';
+import { nearest } from '../../core/nearest.ts';
 import { ApiFailure, WITHOUT_ROUTE } from '../../core/transport/apifailure.ts';
 import { type FlagValues, kebab, textFlags } from '../flags/values.ts';
-import { nearest } from '../../core/nearest.ts';
 
 /** The command line that failed, as far as it is known. */
 export interface TypedLine {

@@ -20,8 +20,10 @@ export function recurrenceFlags(mode: 'create' | 'update'): FlagInput {
       'DAYS',
       "weekly: weekdays, such as MON,WED; monthly: a week and a weekday, such as 'SECOND TUESDAY'",
     ),
-    from: recurrence.text('YYYY-MM-DD', 'Date from which weeks or months count; that of the event when not given'),
-    until: recurrence.text('YYYY-MM-DD', 'Last date, included; at most two years after the first'),
+    from: recurrence.text('DATE', 'Date from which weeks or months count; that of the event when not given', {
+      means: 'date',
+    }),
+    until: recurrence.text('DATE', 'Last date, included; at most two years after the first', { means: 'date' }),
   };
 }
 

@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { type Problem, Refusal, refusal, type Warning } from '../../catalog/failures.ts';
-import type { Field, Fields } from '../../catalog/fields/kind.ts';
+import type { Field, Fields, Kind } from '../../catalog/fields/kind.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { isWritable, readFields, wireValues } from '../../catalog/record.ts';
 import { type Failure, fileFailure, usageFailure } from '../../core/failure.ts';
+import { NAME_KINDS } from '../../core/names/namerows.ts';
 import { didYouMean } from '../../core/nearest.ts';
-import { flagGroup } from './declare.ts';
+import { flagGroup, type Meaning } from './declare.ts';
 import { type FlagValues, kebab, textFlag, textFlags } from './values.ts';
 
 const body = flagGroup('BODY');
@@ -51,7 +52,8 @@ function fieldFlag(name: string, fields: Fields, mode: Mode) {
   const must = mode === 'create' && field?.required ? ' (required)' : '';
   const summary = `${about}${choices}${must}`;
   const options = { helpGroup: 'FIELDS', helpValue: valueName(kind?.name), summary };
-  if (kind?.name !== 'list') return Flags.string(options);
+  const means = kind && meaningOfKind(kind);
+  if (kind?.name !== 'list') return { ...Flags.string(options), ...(means !== undefined && { means }) };
   const singular = kebab(name).replace(/s$/, '');
   // recurrenceDays must not take the flag of recurrenceDay.
   const isTaken = Object.keys(fields).some((other) => kebab(other) === singular);
@@ -59,10 +61,16 @@ function fieldFlag(name: string, fields: Fields, mode: Mode) {
   return Flags.string({ ...options, aliases, multiple: true, multipleNonGreedy: true });
 }
 
+/** What the text of a field's flag is made into. */
+function meaningOfKind({ name, target }: Kind): Meaning | undefined {
+  if (name === 'date' || name === 'dateTime') return 'date';
+  return name === 'link' ? NAME_KINDS.find((kind) => kind === target?.toLowerCase()) : undefined;
+}
+
 const VALUE_NAMES: Readonly<Record<string, string>> = {
   link: 'ID',
   organizationLink: 'ID',
-  date: 'YYYY-MM-DD',
+  date: 'DATE',
   dateTime: 'TIME',
   integer: 'N',
   number: 'N',

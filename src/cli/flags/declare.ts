@@ -1,7 +1,12 @@
 import * as Flags from '@oclif/core/flags';
+import type { NameKind } from '../../core/names/namerows.ts';
+
+/** What the text of a flag is made into before a command reads it: a date, or the id of what has a name (D55). */
+export type Meaning = 'date' | NameKind;
 
 /** Properties of a flag that few have (oclif). */
 interface More {
+  readonly means?: Meaning;
   readonly options?: readonly string[];
   readonly default?: string;
   readonly required?: boolean;

@@ -60,7 +60,7 @@ export const uploadFlags: FlagInput = {
     'TYPE',
     `Type, where content and extension do not show it: ${[...MIME_TYPES, ...JPEG_ALIASES].join(', ')}`,
   ),
-  'user-defined-date': document.text('YYYY-MM-DD', 'Date to file it under, such as that of the scan'),
+  'user-defined-date': document.text('DATE', 'Date to file it under, such as that of the scan', { means: 'date' }),
   crop: document.text('X,Y,WIDTH,HEIGHT', 'Crop of an image in pixels; goes with --ratio'),
   ratio: document.text('R', 'Scale applied after --crop; 1 keeps the size'),
   manifest: batch.text('FILE', 'CSV that lists the files, one a line; also the results of an earlier run'),

@@ -7,7 +7,9 @@ import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } 
 import { formatFilter, isQuotedAlone, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
+import { NAME_KINDS } from '../../core/names/namerows.ts';
 import { didYouMean } from '../../core/nearest.ts';
+import type { Meaning } from './declare.ts';
 import { type FlagValues, textFlags } from './values.ts';
 
 const helpGroup = 'FILTER';
@@ -51,9 +53,18 @@ export function defaultsFlag(operation: Operation): FlagInput {
 
 function shortcutFlag(key: FilterKey, { operator }: Shortcut) {
   const summary = `${key.about}${meaningOf(key, operator)}${key.required ? ' (required)' : ''}`;
-  return operator === '->'
-    ? Flags.string({ helpGroup, helpValue: 'A,B', multiple: true, multipleNonGreedy: true, summary })
-    : Flags.string({ helpGroup, helpValue: 'VALUE', summary });
+  const flag =
+    operator === '->'
+      ? Flags.string({ helpGroup, helpValue: 'A,B', multiple: true, multipleNonGreedy: true, summary })
+      : Flags.string({ helpGroup, helpValue: 'VALUE', summary });
+  const means = meaningOfKey(key);
+  return means === undefined ? flag : { ...flag, means };
+}
+
+/** What texts of the key's flags are made into; `preferredLocation.id` is the id of a location. */
+function meaningOfKey({ key, value }: FilterKey): Meaning | undefined {
+  if (value.name === 'date' || value.name === 'dateTime') return 'date';
+  return NAME_KINDS.find((kind) => key.toLowerCase().endsWith(`${kind}.id`));
 }
 
 const SHORT: Partial<Record<Operator, string>> = {
@@ -67,7 +78,7 @@ const SHORT: Partial<Record<Operator, string>> = {
 
 function meaningOf(key: FilterKey, operator: Operator): string {
   if (key.value.values !== undefined) return `: ${key.value.values.join(', ')}`;
-  if (operator === '->') return key.value.all ? ': ids, or ALL' : ': any of these';
+  if (operator === '->') return key.value.all ? ': ids or names, or ALL' : ': any of these';
   return SHORT[operator] ?? '';
 }
 
@@ -153,8 +164,8 @@ function readShortcut(texts: readonly string[], key: FilterKey, shortcut: Shortc
   return throughTheDay(term, key);
 }
 
-/** Values of a flag that takes several: separated by commas, quoted where a value has one. */
-function listed(text: string, flag: string): readonly string[] {
+/** Values of a flag that takes several: separated by commas, quoted where a value has one. Throws a Refusal. */
+export function listed(text: string, flag: string): readonly string[] {
   const shape = `${flag} takes values separated by commas; put one that holds a comma, quote or bracket in double quotes.`;
   try {
     const [term, ...others] = parseFilter(`x->[${text}]`);

@@ -3,12 +3,11 @@ import type { WallClock } from '../../catalog/fields/kind.ts';
 import { formatInstant, isTimeZone, parseInstant, writtenWall } from '../../catalog/fields/times.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import type { Environment } from '../../core/environment.ts';
-import { computerZone } from '../../core/environment.ts';
 import { usageFailure } from '../../core/failure.ts';
+import type { Zone, Zones } from '../../core/names/zones.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
-import { configPath, readConfig } from '../../core/profiles/config.ts';
-import { configKey, configValue } from '../../core/profiles/defaults.ts';
 import type { Context } from '../context.ts';
+import { askedLocations, readZones } from '../names/profilenames.ts';
 import { flagGroup } from './declare.ts';
 import { type FlagValues, isOn, textFlag } from './values.ts';
 
@@ -44,25 +43,30 @@ export function checkZone(flags: FlagValues): void {
   }
 }
 
-/** The zone of `--timezone` or `--utc`, else of the config, else of this computer. Throws a Failure (exit 9) for an unreadable config. */
-export function readZone(flags: FlagValues, { env }: Pick<Context, 'env'>): { zone: string; isComputers: boolean } {
-  const named = isOn(flags, 'utc') ? 'UTC' : textFlag(flags, 'timezone');
-  const zone = named ?? configValue(readConfig(configPath(env)), configKey('timezone'));
-  return {
-    zone: zone ?? computerZone(env),
-    isComputers: zone === undefined,
-  };
+/**
+ * The zone of "today", of dates and times given without one, and of times that belong to no location: that of
+ * `--timezone` or `--utc`, else of the locations asked for, else of the first location of the names file, else the
+ * configured one, else this computer's. Throws a Failure (exit 9) for an unreadable file.
+ */
+export function readZone(flags: FlagValues, { env }: Pick<Context, 'env'>): Zone {
+  return readZones(flags, env).today(askedLocations(flags));
 }
 
-/** The clock of times for people. */
+/** The clock of that zone. */
 export function readClock(flags: FlagValues, context: Pick<Context, 'env'>): LocalClock {
   return new LocalClock(readZone(flags, context).zone);
 }
 
-/** Which zone the times of a table are in: `Times in America/Denver, the time zone of this computer; …`. */
+/** Which zone times are in: `Times in America/Denver, the time zone of this computer; …`. */
 export function zoneText(flags: FlagValues, context: Pick<Context, 'env'>): string {
-  const { zone, isComputers } = readZone(flags, context);
-  return `Times in ${zone}${isComputers ? ', the time zone of this computer; --timezone names another' : ''}`;
+  const { zone, origin } = readZone(flags, context);
+  return `Times in ${zone}${origin === 'computer' ? ', the time zone of this computer; --timezone names another' : ''}`;
+}
+
+/** Which zones the times of records with a location are in. */
+export function recordZonesText(zones: Zones, flags: FlagValues, context: Pick<Context, 'env'>): string {
+  if (!zones.areSeveral) return zoneText(flags, context);
+  return `Times are local to the location of each record; where it has none, in ${readZone(flags, context).zone}`;
 }
 
 /** A local date `YYYY-MM-DD` and the second of its day. */
@@ -73,7 +77,7 @@ interface LocalTime {
 
 /** Reads dates and times without a zone in the zone of the command line (`readZone`), looked up when first needed. */
 export class LocalTimes {
-  private found: { readonly clock: LocalClock; readonly isComputers: boolean } | undefined;
+  private found: { readonly clock: LocalClock; readonly origin: Zone['origin'] } | undefined;
   /** What the zone was used for, which the note says. */
   private readonly taken = new Set<'times' | 'series'>();
 
@@ -95,31 +99,38 @@ export class LocalTimes {
   localOf(text: string): LocalTime | undefined {
     const instant = parseInstant(text, this);
     if (typeof instant !== 'number') return undefined;
-    const { clock, isComputers } = this.zone();
-    const written = isComputers ? writtenWall(text) : undefined;
+    const { clock, origin } = this.zone();
+    const written = GUESSED[origin] === undefined ? undefined : writtenWall(text);
     if (written !== undefined) return { date: formatInstant(written).slice(0, 10), second: secondOf(written) };
     this.taken.add('series');
     const { wall, date } = clock.of(Math.floor(instant));
     return { date, second: secondOf(wall) };
   }
 
-  /** A note on which zone was used, and for what, when one was needed and none was named. */
+  /** A note on which zone was used, and for what, when one was needed and nobody named it for this. */
   note(): string | undefined {
-    if (this.found?.isComputers !== true || this.taken.size === 0) return undefined;
+    const whose = this.found && GUESSED[this.found.origin];
+    if (this.found === undefined || whose === undefined || this.taken.size === 0) return undefined;
     if (isOn(this.flags, 'json') || textFlag(this.flags, 'format') === 'json') return undefined;
     const what = this.taken.has('times')
       ? 'Dates and times without a zone'
       : 'The day and the time of day of the series';
-    return `${what} are taken in ${this.found.clock.zone}, this computer's; --timezone ZONE or molar config set timezone ZONE names another.`;
+    return `${what} are taken in ${this.found.clock.zone}, ${whose}.`;
   }
 
   private zone() {
     if (this.found !== undefined) return this.found;
-    const { zone, isComputers } = readZone(this.flags, { env: this.env });
-    this.found = { clock: new LocalClock(zone), isComputers };
+    const { zone, origin } = readZone(this.flags, { env: this.env });
+    this.found = { clock: new LocalClock(zone), origin };
     return this.found;
   }
 }
+
+/** Whose zone was taken where nobody named one. */
+const GUESSED: Partial<Readonly<Record<Zone['origin'], string>>> = {
+  computer: "this computer's; --timezone ZONE or molar config set timezone ZONE names another",
+  first: 'that of the first location of the names file; --location or --timezone ZONE names another',
+};
 
 const DAY = 86_400_000;
 

@@ -1,17 +1,15 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readSettings } from '../../core/connection/settings.ts';
-import { Failure, usageFailure } from '../../core/failure.ts';
+import { usageFailure } from '../../core/failure.ts';
 import { holderOf, holdLock, type Release } from '../../core/lockfile.ts';
 import { defaultMirror } from '../../core/mirror/place.ts';
 import type { LockStatus } from '../../core/mirror/status.ts';
 import { guarded } from '../../core/output/atomicfile.ts';
 import { makeOwnFolder } from '../../core/output/ownfile.ts';
-import { chooseProfile } from '../../core/profiles/config.ts';
 import type { Context } from '../context.ts';
-import { readConnectionFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
+import { profileName } from '../names/profilenames.ts';
 import { lockOwner } from '../process/lockowner.ts';
 
 const mirror = flagGroup('MIRROR');
@@ -36,17 +34,6 @@ function withoutLinks(file: string): string {
   } catch {
     // It is not there yet, or cannot be reached: what opens it says so.
     return file;
-  }
-}
-
-/** The profile that would connect; where nothing would, the chosen one. */
-function profileName(flags: FlagValues, env: Context['env']): string | undefined {
-  const connection = readConnectionFlags(flags);
-  try {
-    return readSettings(connection, env).profile?.name;
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.code !== 'usage.connection') throw cause;
-    return chooseProfile(connection.profile, env)?.name;
   }
 }
 

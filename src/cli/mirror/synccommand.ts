@@ -22,9 +22,9 @@ import { flagGroup } from '../flags/declare.ts';
 import { exportFlags } from '../flags/exports.ts';
 import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
-import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { pingFlags } from '../ping.ts';
+import { readZones } from '../names/profilenames.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
@@ -133,10 +133,12 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     const { file, facts, deidentifier, tables, flags, clockAhead } = order;
     const { clock, signal, random } = this.context;
     const client = await this.connect(flags);
-    const { zone, isComputers } = readZone({ ...flags, timezone: facts.timezone ?? undefined }, this.context);
+    const { zone, origin } = readZones({ ...flags, timezone: facts.timezone ?? undefined }, this.context.env).of(
+      undefined,
+    );
     const local = new LocalClock(zone);
     const instantOf = (wall: WallClock) => local.instantOf(wall);
-    const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: writtenAt(clock, deidentifier) });
+    const store = SqliteMirror.open(file, facts, { zone, isComputers: origin === 'computer', instantOf, now: writtenAt(clock, deidentifier) });
     try {
       const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
       const common = {

@@ -18,9 +18,9 @@ import { flagGroup } from '../flags/declare.ts';
 import { exportFlags } from '../flags/exports.ts';
 import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
-import { readZone } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
+import { readZones } from '../names/profilenames.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
 import { serverClock } from './serverclock.ts';
@@ -87,11 +87,13 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     const { clock, signal } = this.context;
     const clockAhead = serverClock(this.connections(flags), this.context);
     const client = await this.connect(flags);
-    const { zone, isComputers } = readZone({ ...flags, timezone: facts.timezone ?? undefined }, this.context);
+    const { zone, origin } = readZones({ ...flags, timezone: facts.timezone ?? undefined }, this.context.env).of(
+      undefined,
+    );
     const local = new LocalClock(zone);
     const instantOf = (wall: WallClock) => local.instantOf(wall);
     const startedAt = new Date(clock.now()).toISOString();
-    const store = SqliteMirror.open(file, facts, { zone, isComputers, instantOf, now: writtenAt(clock, deidentifier) });
+    const store = SqliteMirror.open(file, facts, { zone, isComputers: origin === 'computer', instantOf, now: writtenAt(clock, deidentifier) });
     const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
     try {
       const resources = await verifyOnce({

@@ -1,7 +1,7 @@
 import { type Failure, type LocalFailureCode, localFailure } from '../../core/failure.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import type { FaultKind, QueryFault } from '../../core/query/fault.ts';
 import { placeText } from '../../core/query/sqltokens.ts';
-import { didYouMean } from '../../core/nearest.ts';
 
 const CODES: Readonly<Record<FaultKind, LocalFailureCode>> = {
   refused: 'query.sql',

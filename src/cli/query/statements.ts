@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { untilAborted } from '../../core/abort.ts';
 import { codeOf, fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { namesIn } from '../../core/output/atomicfile.ts';
 import { configFolder, isSavedName } from '../../core/profiles/config.ts';
 import type { Context } from '../context.ts';
-import { didYouMean } from '../../core/nearest.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
 import { readAll } from '../terminal/streams.ts';
 

@@ -8,8 +8,8 @@ const { text } = flagGroup();
 
 /** Which entries of the audit log a command reads. */
 export const rangeFlags = {
-  from: text('TIME', 'First entry: a date (UTC) or a date-time with a zone'),
-  to: text('TIME', 'Entries before this: a date (UTC) or a date-time with a zone'),
+  from: text('TIME', 'First entry: a date (UTC) or a date-time with a zone', { means: 'date' }),
+  to: text('TIME', 'Entries before this: a date (UTC) or a date-time with a zone', { means: 'date' }),
   for: text('ORGANIZATION', 'Entries of this organization alone'),
 };
 

@@ -14,6 +14,7 @@ export const rightsFlags = {
   expires: text(
     'TIME',
     'When it stops working: a date, a date-time, a duration such as 24h, or never; 90d when not given',
+    { means: 'date' },
   ),
   locations: text('ID[,ID…]', 'Ids of the only locations that it sees; all when not given'),
   'read-only': toggle('It changes nothing, whatever its scopes'),

@@ -19,10 +19,10 @@ export interface ResolvedDate {
  */
 export function resolveDate(text: string, today: string, source: string): ResolvedDate {
   const typed = text.trim();
-  checkDate(typed, source);
+  refuseOtherSpelling(typed, source);
   if (isDate(typed)) return { date: typed, isRelative: false };
   const date = relativeDate(typed, () => today, source);
-  if (date === undefined) throw usageFailure(`${source} must be a date: ${DATE_FORMS}.`, { source });
+  if (date === undefined) throw usageFailure(`${source} must be a date that exists: ${DATE_FORMS}.`, { source });
   return { date, isRelative: true };
 }
 
@@ -37,32 +37,21 @@ export function relativeDate(text: string, today: () => string, source: string):
   throw usageFailure(`${source} lies too far from today.`, { source });
 }
 
-/** Whether a text is relative to today. */
-export function isRelativeDate(text: string): boolean {
-  return ruleOf(text.trim().toLowerCase()) !== undefined;
-}
-
 /**
- * Throws a Failure (exit 2) for a date that is written in another way than `2026-11-22`, which the message shows, and for
- * a day that does not exist. Other text is left to whoever reads it.
+ * Throws a Failure (exit 2) for a date that is written in another way than `2026-11-22`, which the message shows: month
+ * first where both are possible. Other text is left to whoever reads it.
  */
-export function checkDate(text: string, source: string): void {
-  const typed = text.trim();
-  const written = /^(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})$/.exec(typed);
-  if (written === null || isDate(typed)) return;
-  const [, first = '', , second = '', third = ''] = written;
-  const candidates = [
+export function refuseOtherSpelling(text: string, source: string): void {
+  const [, first = '', , second = '', third = ''] = /^(\d{1,4})([/-])(\d{1,2})\2(\d{1,4})$/.exec(text.trim()) ?? [];
+  const orders = [
     [first, second, third],
     [third, first, second],
     [third, second, first],
-  ].filter(([year]) => year?.length === 4);
-  if (candidates.length === 0) return;
-  const dates = candidates.map(([year = '', ...rest]) =>
-    [year, ...rest.map((part) => part.padStart(2, '0'))].join('-'),
-  );
-  const [date] = dates.filter((candidate) => isDate(candidate));
-  if (date !== undefined) throw usageFailure(`${source} takes dates as YYYY-MM-DD: write ${date}.`, { source });
-  throw usageFailure(`${source} must be a date that exists, written YYYY-MM-DD; there is no ${typed}.`, { source });
+  ].filter(([year = '', month = '', day = '']) => year.length === 4 && month.length <= 2 && day.length <= 2);
+  const dates = orders.map((parts) => parts.map((part) => part.padStart(2, '0')).join('-'));
+  const date = dates.find(isDate);
+  if (date === undefined || date === text.trim()) return;
+  throw usageFailure(`${source} takes dates as YYYY-MM-DD: write ${date}.`, { source });
 }
 
 /** Days since 1970-01-01; its weekday follows by `weekdayOf`. */

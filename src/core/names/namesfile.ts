@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { foldText } from '../../catalog/filter/values.ts';
 import type { Environment } from '../environment.ts';
-import { type Failure, localFailure, usageFailure } from '../failure.ts';
+import { codeOf, type Failure, fileFailure, localFailure, usageFailure } from '../failure.ts';
 import { didYouMean } from '../nearest.ts';
-import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
+import { guarded, writeAtomicFile } from '../output/atomicfile.ts';
 import { makeOwnFolder } from '../output/ownfile.ts';
 import { configFolder } from '../profiles/config.ts';
 import {
@@ -43,13 +44,12 @@ export class Names {
   }
 
   /** A names file; empty where there is none. Throws a Failure (exit 9) for one that cannot be read. */
-  static async read(file: string): Promise<Names> {
-    const text = await readIfPresent(file);
-    if (text === undefined) return new Names([]);
+  static read(file: string): Names {
     try {
-      return new Names(parseNames(text));
+      return new Names(parseNames(readFileSync(file, 'utf8')));
     } catch (cause) {
-      if (!(cause instanceof NamesSyntax)) throw cause;
+      if (codeOf(cause) === 'ENOENT') return new Names([]);
+      if (!(cause instanceof NamesSyntax)) throw fileFailure(`read the names file ${file}`, cause);
       throw localFailure('local.file', `The names file ${file} has a mistake in ${cause.message}`, {
         source: file,
         hint: 'Correct it in an editor, or remove it and run molar names learn.',
@@ -106,8 +106,7 @@ export class Names {
   idOf(kind: NameKind, text: string, source: string): string {
     const typed = text.trim();
     if (/^\d+$/.test(typed)) return nameId(typed) ?? typed;
-    const named = this.rows.filter((row) => row.kind === kind && row.name !== '');
-    const found = named.filter(({ name }) => foldText(name) === foldText(typed));
+    const found = this.named(kind, typed);
     const [first, other] = found;
     if (first === undefined) throw this.unknown(kind, typed, source);
     if (other === undefined) return first.id;
@@ -116,6 +115,16 @@ export class Names {
       source,
       hint: 'Give the id, or make the names differ with molar names edit.',
     });
+  }
+
+  /** Whether anything has this name. */
+  has(kind: NameKind, text: string): boolean {
+    return this.named(kind, text.trim()).length > 0;
+  }
+
+  private named(kind: NameKind, text: string): readonly NameRow[] {
+    const wanted = foldText(text);
+    return this.rows.filter((row) => row.kind === kind && row.name !== '' && foldText(row.name) === wanted);
   }
 
   private unknown(kind: NameKind, typed: string, source: string): Failure {

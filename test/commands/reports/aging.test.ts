@@ -152,7 +152,7 @@ describe('agingbalances report in a pipe', () => {
   it.each([
     [[], '--location is required'],
     [['--location', '5,ALL'], '--location takes either ids or ALL'],
-    [['--location', 'east'], '--location must be a location id, ALL or *'],
+    [['--location', 'east'], '--location: no location is named "east".'],
     [['--location', '5', '--filter', 'page==2'], 'page is not a filter key here'],
     [['--location', '5', '--filter', 'location.id==6'], 'names location.id more than once'],
     [['--location', '5', '--fields', 'nosuch'], 'nosuch is not a field'],

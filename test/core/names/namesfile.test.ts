@@ -29,7 +29,7 @@ provider,12,Dr. Ång,,-3
 provider,3,'=Rae,,
 operatory,9,"Room ""1"", left",,
 `);
-    const names = await Names.read(file);
+    const names = Names.read(file);
     expect(names.nameOf('operatory', '9')).toBe('Room "1", left');
     expect(names.nameOf('provider', '3')).toBe('=Rae');
     expect(names.nameOf('location', '3')).toBeUndefined();
@@ -42,11 +42,13 @@ operatory,9,"Room ""1"", left",,
     expect(names.locations().map(({ id }) => id)).toEqual(['5', '9007199254740993', '7']);
   });
 
-  it('is empty where there is no file, and says which line of a file is wrong', async () => {
+  it('is empty where there is no file, and says which line of a file is wrong', () => {
     const file = join(folder(), 'names.csv');
-    expect((await Names.read(file)).isEmpty).toBe(true);
+    expect(Names.read(file).isEmpty).toBe(true);
     writeFileSync(file, 'kind,id,name\nlocation,5,Main\nlocation,x,Lake\n');
-    await expect(Names.read(file)).rejects.toMatchObject({ exitCode: 9, message: expect.stringContaining('line 3') });
+    expect(() => Names.read(file)).toThrow(
+      expect.objectContaining({ exitCode: 9, message: expect.stringContaining('line 3') }),
+    );
   });
 
   it('is one file for each profile', () => {
