@@ -21,10 +21,11 @@ import { exportSummary, sinceText } from '../exporting/summary.ts';
 import { readConnectionFlags } from '../flags/connection.ts';
 import { exportFlags, readExportOptions } from '../flags/exports.ts';
 import { defaultsFlag, filterFlags, readFilter } from '../flags/filters.ts';
-import { rowFlags } from '../flags/output.ts';
+import { localTimesFlag, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import type { LocalTimes } from '../flags/zone.ts';
 import { writeRows, zoneNote } from '../rows/output.ts';
+import { withPlaces } from '../rows/places.ts';
 import { planRows } from '../rows/plan.ts';
 import { RowProgress } from '../terminal/progress.ts';
 import { asyncFlag, commonFlags, dateLimitNote, ResourceCommand } from './resourcecommand.ts';
@@ -41,6 +42,7 @@ export function listCommand(resource: Resource) {
       ...rowFlags,
       ...exportFlags,
       ...asyncFlag(resource),
+      ...localTimesFlag,
       ...commonFlags,
     };
     protected override readonly resource = resource;
@@ -70,7 +72,9 @@ abstract class ListCommand extends ResourceCommand {
     const filter = readFilter(flags, operation.filters ?? {}, times);
     // Changes are listed completely, on a terminal too.
     const all = flags['since-last'] === undefined || flags.limit !== undefined ? flags : { ...flags, all: true };
-    const plan = planRows(all, this.fields, resource.tableColumns, context.streams.stdout.isTTY);
+    const { fields } = this;
+    const chosen = planRows(all, fields, resource.tableColumns, context.streams.stdout.isTTY);
+    const plan = withPlaces(chosen, fields, all, context.env);
     const options = readExportOptions(flags, plan, operation);
     const { baseUrl: url, organization } = readSettings(readConnectionFlags(flags), context.env);
     const serverDefaults = isOn(flags, 'server-defaults');

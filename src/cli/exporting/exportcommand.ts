@@ -3,6 +3,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { readSettings } from '../../core/connection/settings.ts';
+import type { Environment } from '../../core/environment.ts';
 import { checkBookmarkName } from '../../core/exports/bookmark.ts';
 import { localFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
@@ -18,8 +19,9 @@ import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { pingFlags } from '../ping.ts';
 import { lockOwner } from '../process/lockowner.ts';
+import { withPlaces } from '../rows/places.ts';
 import { durationText } from '../terminal/text.ts';
-import { EXPORTABLE, folderFormat, planFiles } from './exportplan.ts';
+import { EXPORTABLE, folderFormat, type PlannedFile, planFiles } from './exportplan.ts';
 import { runFolder } from './folderrun.ts';
 import { changesLine, folderLine } from './summary.ts';
 
@@ -103,7 +105,7 @@ export abstract class ExportFolderCommand extends MolarCommand {
     const { baseUrl: url, organization } = readSettings(readConnectionFlags(flags), context.env);
     const options = this.options(flags);
     const files = await this.inLocalTime(flags, (times) =>
-      planFiles(names, flags, { url, organization }, options, times),
+      planFiles(names, flags, { url, organization }, options, times).map((file) => withFilePlaces(file, context.env)),
     );
     for (const warning of new Set(files.map(({ query }) => quotedWarning(query.filter)))) {
       if (warning !== undefined) await this.note(warning);
@@ -153,4 +155,13 @@ export abstract class ExportFolderCommand extends MolarCommand {
 
 function tooLong(milliseconds: number) {
   return localFailure('run.overtime', `The run was stopped after ${durationText(milliseconds / 1000)}.`);
+}
+
+/** Names and local times in the formats that have them. */
+function withFilePlaces(file: PlannedFile, env: Environment): PlannedFile {
+  const { resource, operation, plan } = file.query;
+  return {
+    ...file,
+    query: { ...file.query, plan: withPlaces(plan, operation.fields ?? resource.fields, file.flags, env) },
+  };
 }

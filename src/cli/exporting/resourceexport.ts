@@ -188,8 +188,8 @@ async function exportTo(
 }
 
 /** A hash of the columns of a format that has some; records are as the server sends them. */
-export function columnsHash({ format, columns }: RowPlan): string {
-  const names = FORMATS[format].content === 'columns' ? columns.map(({ name }) => name) : [];
+export function columnsHash({ format, columns, shape }: RowPlan): string {
+  const names = FORMATS[format].content === 'columns' || shape !== undefined ? columns.map(({ name }) => name) : [];
   return createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, 16);
 }
 

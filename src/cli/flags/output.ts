@@ -76,6 +76,14 @@ export const rowFlags = {
   }),
 };
 
+/** `--local-times` of lists. */
+export const localTimesFlag = {
+  'local-times': Flags.boolean({
+    helpGroup,
+    summary: 'Also write the local time of each instant, in FIELDLocal after FIELD (csv, tsv, json, ndjson)',
+  }),
+};
+
 /** The format the flags name, undefined when they leave it open. Throws a Failure (exit 2) when they disagree. */
 export function namedFormat(flags: FlagValues): Format | undefined {
   const format = textFlag(flags, 'format') as Format | undefined;

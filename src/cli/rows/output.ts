@@ -13,7 +13,7 @@ import type { Page, Row } from '../../core/pages/page.ts';
 import { RecordSpool } from '../../core/stream/recordspool.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
-import { readClock, zoneText } from '../flags/zone.ts';
+import { readClock, recordZonesText, zoneText } from '../flags/zone.ts';
 import { periodicCollector, RAW_RECORDS } from '../process/memory.ts';
 import { RowProgress } from '../terminal/progress.ts';
 import { styleOf } from '../terminal/style.ts';
@@ -90,6 +90,7 @@ export function writerOptions(toTerminal: boolean, flags: FlagValues, context: C
     width: toTerminal ? (context.streams.stdout.columns ?? 80) : undefined,
     style: styleOf(context, toTerminal),
     clock,
+    clockOf: clock,
     ...csvOptions(flags),
   };
 }
@@ -113,11 +114,12 @@ export async function formatterOf(
   context: Context,
   { hidden, written = 0 }: { readonly hidden: string[]; readonly written?: number },
 ): Promise<Formatter> {
-  const { columns, format, toTerminal } = plan;
+  const { columns, format, toTerminal, clockOf } = plan;
   const { rows } = FORMATS[format];
   if (rows === undefined) throw new Error(`${format} is not written row by row.`);
   const onHidden = (names: readonly string[]) => hidden.push(...names);
-  const formatter = await rows({ ...writerOptions(toTerminal, flags, context), columns, written, onHidden });
+  const options = writerOptions(toTerminal, flags, context);
+  const formatter = await rows({ ...options, ...(clockOf && { clockOf }), columns, written, onHidden });
   return toTerminal ? safeFormatter(formatter, format) : formatter;
 }
 
@@ -129,18 +131,19 @@ export async function scanFormatOf(plan: RowPlan, flags: FlagValues): Promise<Sc
   const { content, scan } = FORMATS[plan.format];
   // Selected names of a record have an order of their own.
   const isReshaped = plan.selection !== undefined && content === 'records';
-  if (plan.toTerminal || isReshaped || plan.sort !== undefined) return undefined;
+  if (plan.toTerminal || isReshaped || plan.shape !== undefined || plan.sort !== undefined) return undefined;
   return scan?.(plan.columns, csvOptions(flags));
 }
 
 /** Records have the selected names only; the columns of other formats select by themselves. */
-export function shaping({ format, selection }: RowPlan): { readonly shape?: (row: Row) => Row } {
+export function shaping({ format, selection, shape }: RowPlan): { readonly shape?: (row: Row) => Row } {
+  if (shape !== undefined) return { shape };
   return FORMATS[format].content === 'records' ? { shape: (row) => project(row, selection) } : {};
 }
 
 /** Puts the text of a format that needs a container into one, which `names` name. */
 export async function packing(
-  { format, columns }: RowPlan,
+  { format, columns, clockOf }: RowPlan,
   flags: FlagValues,
   context: Context,
   names: { readonly one: string; readonly many: string },
@@ -148,14 +151,15 @@ export async function packing(
   const { signal, temporaryFolder, newId } = context;
   const openSpool = () => RecordSpool.open(temporaryFolder, newId);
   const options = writerOptions(false, flags, context);
-  const look = { ...options, ...names, clockOf: options.clock, columns, openSpool, signal };
+  const look = { ...options, ...names, ...(clockOf && { clockOf }), columns, openSpool, signal };
   return FORMATS[format].pack?.(look) ?? ((inner) => inner);
 }
 
 /** Which zone the times of a table are in, undefined where it shows none; a spreadsheet says it in its header. */
-export function zoneNote({ format, columns }: RowPlan, flags: FlagValues, context: Context): string | undefined {
+export function zoneNote({ format, columns, zones }: RowPlan, flags: FlagValues, context: Context): string | undefined {
   const hasTimes = FORMATS[format].isForPeople && columns.some(({ kind }) => kind === 'dateTime');
-  return hasTimes ? `${zoneText(flags, context)}.` : undefined;
+  if (!hasTimes) return undefined;
+  return `${zones === undefined ? zoneText(flags, context) : recordZonesText(zones, flags, context)}.`;
 }
 
 /** A file; else standard output, which gets formats that are worthless in part only when they are complete. */

@@ -2,8 +2,11 @@ import type { Fields } from '../../catalog/fields/kind.ts';
 import { readFieldSelection } from '../../catalog/fieldselection.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { usageFailure } from '../../core/failure.ts';
+import type { Zones } from '../../core/names/zones.ts';
 import { type Column, columnsOf, selectedNames } from '../../core/output/columns.ts';
 import { FORMATS, type OutputKind } from '../../core/output/formats.ts';
+import type { LocalClock } from '../../core/output/localclock.ts';
+import type { Row } from '../../core/pages/page.ts';
 import { RowOrder } from '../../core/sorting/roworder.ts';
 import { checkFieldNames } from '../flags/fieldnames.ts';
 import { type Destination, namedFormat, readDestination } from '../flags/output.ts';
@@ -26,6 +29,12 @@ export interface RowPlan extends Destination {
   readonly isDefaultLimit: boolean;
   readonly pageSize: number;
   readonly sort: SortPlan | undefined;
+  /** What is done to each record before it is written, besides `selection`; nothing where absent. */
+  readonly shape?: (record: Row) => Row;
+  /** The clock of a record's times; that of the command line where absent. */
+  readonly clockOf?: (record: Row) => LocalClock;
+  /** Which zones those clocks are in. */
+  readonly zones?: Zones;
 }
 
 /** Reads and checks every flag about rows. Throws a Refusal or a Failure (exit 2). */

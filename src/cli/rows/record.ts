@@ -1,5 +1,6 @@
 import type { Fields } from '../../catalog/fields/kind.ts';
 import { Failure, localFailure } from '../../core/failure.ts';
+import { withNames } from '../../core/names/namecolumns.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
 import { type Column, columnsOf, valueAt } from '../../core/output/columns.ts';
 import { FORMATS, terminalSafe } from '../../core/output/formats.ts';
@@ -9,8 +10,10 @@ import type { Context } from '../context.ts';
 import { type Destination, readDestination } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { zoneText } from '../flags/zone.ts';
+import { readNames, readZones } from '../names/profilenames.ts';
 import { Notes } from '../terminal/notes.ts';
 import { writerOptions } from './output.ts';
+import { clocksOf } from './places.ts';
 import { readSelection } from './plan.ts';
 
 /** What the flags say about the output of one record. */
@@ -42,8 +45,9 @@ export async function writeRecord(
   let record: Row | undefined;
   try {
     record = await get();
-    const text = await FORMATS[format].record?.(record, {
-      ...writerOptions(toTerminal, flags, context),
+    const { named, ...places } = placesOf(record, plan, fields, flags, context);
+    const text = await FORMATS[format].record?.(named, {
+      ...{ ...writerOptions(toTerminal, flags, context), ...places },
       fields,
       selection,
     });
@@ -58,10 +62,21 @@ export async function writeRecord(
   await sayZone(record, plan, fields, flags, context);
 }
 
+/** The record with names, and its clock, in a format that has them. */
+function placesOf(record: Row, { format, selection }: RecordPlan, fields: Fields, flags: FlagValues, { env }: Context) {
+  if (!FORMATS[format].isLocal) return { named: record };
+  const names = readNames(flags, env);
+  const clockOf = clocksOf(fields, flags, readZones(flags, env, names));
+  const rows = withNames(columnsOf(fields, selection), fields, names);
+  return { named: rows?.add(record) ?? record, clockOf, shown: rows?.columns };
+}
+
 /** Says which zone the times of a record on a terminal are in. */
 async function sayZone(record: Row, plan: RecordPlan, fields: Fields, flags: FlagValues, context: Context) {
   if (!FORMATS[plan.format].isForPeople || isOn(flags, 'quiet')) return;
   const isTime = (column: Column) => column.kind === 'dateTime' && valueAt(record, column) != null;
   if (!columnsOf(fields, plan.selection).some(isTime)) return;
-  await new Notes(context.streams.stderr, false).say(`${zoneText(flags, context)}.`);
+  const zones = readZones(flags, context.env);
+  const text = zones.areSeveral ? `Times in ${clocksOf(fields, flags, zones)(record).zone}` : zoneText(flags, context);
+  await new Notes(context.streams.stderr, false).say(`${text}.`);
 }

@@ -67,9 +67,10 @@ const BATCH = 500;
 /** Entries in a streamed format, a batch at a time. */
 export async function* auditLines(entries: AsyncIterable<object>, format: Format): AsyncGenerator<string> {
   const { content, rows: open } = FORMATS[format];
+  const clock = () => new LocalClock('UTC');
   const formatter = await open?.({
     ...{ columns: COLUMNS, header: true, excel: false, escapeFormulas: true, written: 0 },
-    ...{ width: undefined, style: PLAIN, clock: () => new LocalClock('UTC'), onHidden: () => undefined },
+    ...{ width: undefined, style: PLAIN, clock, clockOf: clock, onHidden: () => undefined },
   });
   if (formatter === undefined) throw new Error(`${format} is not written row by row.`);
   const textOf = (rows: readonly Row[]) => formatter.rows(content === 'columns' ? rows.map(flat) : rows);

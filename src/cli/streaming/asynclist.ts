@@ -8,9 +8,10 @@ import type { RowPage } from '../../core/pages/page.ts';
 import { walkPages } from '../../core/pages/walk.ts';
 import { asyncFlag, commonFlags, type Listing, ResourceCommand } from '../crud/resourcecommand.ts';
 import { filterFlags } from '../flags/filters.ts';
-import { rowFlags } from '../flags/output.ts';
+import { localTimesFlag, rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { writeRows } from '../rows/output.ts';
+import { withPlaces } from '../rows/places.ts';
 import { planRows } from '../rows/plan.ts';
 import { RowProgress } from '../terminal/progress.ts';
 import { deliveredRows, isNoChannel } from './delivery.ts';
@@ -32,7 +33,8 @@ export async function listAsync(
   const operation = operationOf(resource, 'async');
   checkFlags(flags, resource, operation.filters ?? {});
   const fields = operation.fields ?? resource.fields;
-  const plan = planRows(flags, fields, resource.tableColumns, context.streams.stdout.isTTY);
+  const chosen = planRows(flags, fields, resource.tableColumns, context.streams.stdout.isTTY);
+  const plan = withPlaces(chosen, fields, flags, context.env);
   const given = await filterOf(operation.filters ?? {});
   const filter = isOn(flags, 'server-defaults') ? given : withEarlyBound(given, operation);
   const progress = new RowProgress(context, isOn(flags, 'quiet'), resource.many);
@@ -104,6 +106,7 @@ export function asyncListCommand(resource: Resource) {
       ...filterFlags(operationOf(resource, 'async').filters ?? {}),
       ...rows,
       ...asyncFlag(resource),
+      ...localTimesFlag,
       ...commonFlags,
     };
     protected override readonly resource = resource;

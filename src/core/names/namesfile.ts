@@ -117,6 +117,11 @@ export class Names {
     });
   }
 
+  /** All names of a kind, in the order of the file. */
+  names(kind: NameKind): readonly string[] {
+    return this.rows.filter((row) => row.kind === kind && row.name !== '').map(({ name }) => name);
+  }
+
   /** Whether anything has this name. */
   has(kind: NameKind, text: string): boolean {
     return this.named(kind, text.trim()).length > 0;
@@ -128,7 +133,7 @@ export class Names {
   }
 
   private unknown(kind: NameKind, typed: string, source: string): Failure {
-    const known = this.rows.filter((row) => row.kind === kind && row.name !== '').map(({ name }) => name);
+    const known = this.names(kind);
     const shown = JSON.stringify(typed.length > MAX_SHOWN ? `${typed.slice(0, MAX_SHOWN)}…` : typed);
     return usageFailure(`${source}: no ${kind} is named ${shown}.${didYouMean(typed, known)}`, {
       source,

@@ -17,6 +17,8 @@ export interface WriterOptions {
   readonly width: number | undefined;
   readonly style: Style;
   readonly clock: () => LocalClock;
+  /** The clock of the times of a record, that of its location (D56). */
+  readonly clockOf: (record: Row) => LocalClock;
 }
 
 /** What a writer of rows knows of its output. */
@@ -33,15 +35,15 @@ export interface RecordWriterOptions extends WriterOptions, CsvOptions {
   readonly fields: Fields;
   /** Names to show, in their order; all where undefined. */
   readonly selection: readonly string[] | undefined;
+  /** What a table shows, names among it; by `selection` where absent. */
+  readonly shown?: readonly Column[] | undefined;
 }
 
 /** What a container of rows knows of them. */
-export interface PackOptions extends Pick<RowWriterOptions, 'columns' | 'header' | 'clock'> {
+export interface PackOptions extends Pick<RowWriterOptions, 'columns' | 'header' | 'clock' | 'clockOf'> {
   /** What one record is called, and what several are: `patient`, `patients`. */
   readonly one: string;
   readonly many: string;
-  /** The clock of the times of a record (D56). */
-  readonly clockOf: (record: Row) => LocalClock;
   readonly openSpool: () => Promise<RecordSpool>;
   readonly signal: AbortSignal;
 }
@@ -67,6 +69,8 @@ export interface FormatRow {
   readonly isResumable: boolean;
   /** For people, who get few columns, local times, and notes on both. */
   readonly isForPeople?: true;
+  /** Has local times, and names beside ids (D55, D56). */
+  readonly isLocal?: true;
   /** Takes `--excel`. */
   readonly hasExcelForm?: true;
   /** Text that a spreadsheet would run as a formula is neutralised, unless `--no-escape-formulas` is given. */

@@ -26,14 +26,15 @@ const TABLE = {
     extensions: [],
     terminal: terminalDrawing,
     content: 'columns',
+    isLocal: true,
     isBuffered: false,
     isResumable: false,
     isForPeople: true,
-    rows: async (look) => (await import('./table.ts')).tableFormatter(look.columns, { ...look, clock: look.clock() }),
+    rows: async (look) => (await import('./table.ts')).tableFormatter(look.columns, look),
     record: async (record, look) => {
       const { recordTable } = await import('./record.ts');
       const { default: CliTable } = await import('cli-table3');
-      return recordTable(CliTable, record, look.fields, { ...look, clock: look.clock() });
+      return recordTable(CliTable, record, look.fields, { ...look, clock: look.clockOf(record) });
     },
     messages: async (look) =>
       (await import('../stream/messagetable.ts')).tableMessages({ ...look, clock: look.clock() }),
@@ -97,6 +98,7 @@ const TABLE = {
     extensions: ['xlsx'],
     terminal: 'refused',
     content: 'columns',
+    isLocal: true,
     isBuffered: true,
     isResumable: false,
     scope: 'lists and reports, not of a single record',
@@ -121,6 +123,7 @@ const TABLE = {
     extensions: ['html', 'htm'],
     terminal: terminalLines,
     content: 'page',
+    isLocal: true,
     isBuffered: true,
     isResumable: false,
     scope: 'agingbalances report and locationproductionnetschedule report only',

@@ -48,7 +48,7 @@ export class LocalClock {
       date: text.slice(0, 10),
       time: text.slice(11, 16),
       second: second === ':00' ? '' : second,
-      offset: isDoubled ? ` ${offsetText(offset)}` : '',
+      offset: isDoubled ? ` ${offsetOf(offset)}` : '',
     };
   }
 
@@ -94,7 +94,7 @@ export class LocalClock {
   }
 }
 
-function offsetText(offset: number): string {
+function offsetOf(offset: number): string {
   const minutes = Math.round(Math.abs(offset) / 60_000);
   const two = (value: number) => String(value).padStart(2, '0');
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
@@ -110,4 +110,12 @@ export function minuteText(text: string, clock: LocalClock): string {
 export function secondText(text: string, clock: LocalClock): string {
   const local = clock.at(text);
   return local === undefined ? text : `${local.date} ${local.time}${local.second}${local.offset}`;
+}
+
+/** The same with seconds and offset, for programs: `2026-11-24T08:00:00-06:00`. */
+export function offsetText(text: string, clock: LocalClock): string {
+  const instant = parseInstant(text, {});
+  const local = clock.at(text);
+  if (local === undefined || typeof instant !== 'number') return text;
+  return `${new Date(local.wall).toISOString().slice(0, 19)}${offsetOf(local.wall - Math.floor(instant))}`;
 }

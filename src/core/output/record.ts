@@ -2,7 +2,7 @@ import type Table from 'cli-table3';
 import type { Fields } from '../../catalog/fields/kind.ts';
 import { emittedFields } from '../../catalog/record.ts';
 import type { Row } from '../pages/page.ts';
-import { columnsOf, valueAt } from './columns.ts';
+import { type Column, columnsOf, valueAt } from './columns.ts';
 import { fieldText } from './displaytext.ts';
 import type { LocalClock } from './localclock.ts';
 import { PLAIN, type Style } from './style.ts';
@@ -26,6 +26,8 @@ export interface RecordLook {
   readonly width: number | undefined;
   /** Names to show; all where absent. */
   readonly selection?: readonly string[] | undefined;
+  /** Columns to show; those of `selection` where absent. */
+  readonly shown?: readonly Column[] | undefined;
   /** Plain where not given; otherwise the names are bold. */
   readonly style?: Style;
 }
@@ -51,8 +53,9 @@ export function recordTable(CliTable: typeof Table, record: Row, fields: Fields,
   return `${table.toString().replace(/ +$/gm, '')}\n`;
 }
 
-function recordLines(record: Row, fields: Fields, { selection, clock }: RecordLook): [string, string][] {
-  const known = columnsOf(fields, selection).filter((column) => Object.hasOwn(record, column.path[0] ?? ''));
+function recordLines(record: Row, fields: Fields, look: RecordLook): [string, string][] {
+  const { selection, clock, shown = columnsOf(fields, selection) } = look;
+  const known = shown.filter((column) => Object.hasOwn(record, column.path[0] ?? ''));
   const lines = known.map((column): [string, string] => [
     column.name,
     fieldText(valueAt(record, column), column.kind, clock),

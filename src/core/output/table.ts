@@ -11,8 +11,8 @@ export interface TableOptions {
   /** Columns of the terminal; undefined where there is none: then nothing is truncated. */
   readonly width: number | undefined;
   readonly header: boolean;
-  /** Clock of its date-times, where it has some. */
-  readonly clock?: LocalClock;
+  /** Clock of the date-times of a record, where it has some. */
+  readonly clockOf?: (record: Row) => LocalClock;
   /** Plain where not given; otherwise the header stands out and every second line is faint. */
   readonly style?: Style;
   /** Called with the names of the columns that did not fit. */
@@ -24,14 +24,14 @@ export interface TableOptions {
  * can be written as they arrive.
  */
 export function tableFormatter(columns: readonly Column[], options: TableOptions): Formatter {
-  const { header, clock, style = PLAIN } = options;
+  const { header, clockOf, style = PLAIN } = options;
   let layout: Layout | undefined;
   let headed = false;
   let drawn = 0;
   const draw = (rows: readonly Row[]) => {
     const laid = layout ?? layOut(rows, columns, options);
     layout = laid;
-    const lines = rows.map((row) => banded(rowLine(row, laid, clock), drawn++, style));
+    const lines = rows.map((row) => banded(rowLine(row, laid, clockOf), drawn++, style));
     const head = header && !headed ? headerLines(laid, style) : '';
     headed = true;
     return head + lines.join('');
@@ -61,7 +61,7 @@ function layOut(rows: readonly Row[], columns: readonly Column[], options: Table
   const numeric = columns.map((column) => rows.some((row) => isNumber(valueAt(row, column))));
   const needs = columns.map((column, at) => ({
     header: displayWidth(terminalText(column.name)),
-    cells: rows.reduce((most, row) => Math.max(most, displayWidth(shown(row, column, options.clock))), 0),
+    cells: rows.reduce((most, row) => Math.max(most, displayWidth(shown(row, column, options.clockOf))), 0),
     isId: column.isId || column.isWhole === true || numeric[at] === true,
   }));
   const widths = tableWidths(needs, options.width ?? Number.POSITIVE_INFINITY);
@@ -87,10 +87,10 @@ function headerLines(layout: Layout, style: Style): string {
   return `${style('heading', line(names))}\n${style('faint', line(rule))}\n`;
 }
 
-function rowLine(row: Row, layout: Layout, clock: LocalClock | undefined): string {
+function rowLine(row: Row, layout: Layout, clockOf: TableOptions['clockOf']): string {
   return line(
     layout.map(({ column, width, isRight, isCut }) => {
-      const text = shown(row, column, clock);
+      const text = shown(row, column, clockOf);
       return padded(isCut ? fitText(text, width) : text, width, isRight);
     }),
   );
@@ -106,8 +106,8 @@ function line(cells: readonly string[]): string {
   return cells.join(' '.repeat(GAP)).trimEnd();
 }
 
-function shown(row: Row, column: Column, clock: LocalClock | undefined): string {
-  return tableText(valueAt(row, column), column.kind, clock);
+function shown(row: Row, column: Column, clockOf: TableOptions['clockOf']): string {
+  return tableText(valueAt(row, column), column.kind, column.kind === 'dateTime' ? clockOf?.(row) : undefined);
 }
 
 /** What a column needs when a table is laid out; widths in columns of the terminal. */

@@ -145,6 +145,7 @@ async function formatterOf(wanted: Wanted, operation: Operation, written: number
     columns: columnsOf(operation.fields ?? patients.fields, ['id', 'lastName']),
     ...{ header, excel, escapeFormulas: true, written, width: undefined, style: PLAIN_STYLE },
     clock: () => new LocalClock('UTC'),
+    clockOf: () => new LocalClock('UTC'),
     onHidden: () => undefined,
   });
   if (formatter === undefined) throw new Error(`${format} has no rows.`);

@@ -48,7 +48,11 @@ describe('tableFormatter', () => {
       { amount: 1000, start: '2026-03-02T15:00:00.000Z', tags: ['a', 'b'] },
       { amount: 9.5, start: '2026-03-02T15:00:30.000Z', tags: [] },
     ];
-    const formatter = tableFormatter(kinds, { width: 40, header: false, clock: new LocalClock('America/Denver') });
+    const formatter = tableFormatter(kinds, {
+      width: 40,
+      header: false,
+      clockOf: () => new LocalClock('America/Denver'),
+    });
     expect(formatter.rows(rows) + formatter.end()).toBe(
       '1,000.00  2026-03-02 08:00  a, b\n    9.50  2026-03-02 08:00\n',
     );
