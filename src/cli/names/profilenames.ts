@@ -6,8 +6,15 @@ import { Names, namesPath } from '../../core/names/namesfile.ts';
 import { Zones } from '../../core/names/zones.ts';
 import { chooseProfile, configPath, readConfig } from '../../core/profiles/config.ts';
 import { configKey, configValue } from '../../core/profiles/defaults.ts';
-import { readConnectionFlags } from '../flags/connection.ts';
+import { connectionFlags, readConnectionFlags } from '../flags/connection.ts';
+import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+
+/** Flags of commands on the names file that send no requests. */
+export const quietNamesFlags = {
+  profile: connectionFlags.profile,
+  quiet: flagGroup().toggle('Print no notes'),
+};
 
 /** The profile that would connect; where nothing would, the chosen one. */
 export function profileName(flags: FlagValues, env: Environment): string | undefined {

@@ -109,6 +109,11 @@ export function keyOf({ kind, id }: Pick<NameRow, 'kind' | 'id'>): string {
   return `${kind} ${id}`;
 }
 
+/** A row for an id that nobody has named yet. */
+export function unnamed({ kind, id }: Pick<NameRow, 'kind' | 'id'>): NameRow {
+  return { kind, id, name: '', timezone: '', order: null };
+}
+
 /** By kind, then by order, then by id, by value. */
 export function compareRows(a: NameRow, b: NameRow): number {
   const last = Number.POSITIVE_INFINITY;

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import * as Args from '@oclif/core/args';
+import type { FlagInput } from '@oclif/core/interfaces';
+import { fileFailure, usageFailure } from '../../core/failure.ts';
+import { changeNames, type NamesChange, withRows } from '../../core/names/changenames.ts';
+import { type NameRow, NamesSyntax, parseNames } from '../../core/names/namerows.ts';
+import { flagGroup } from '../flags/declare.ts';
+import { isOn } from '../flags/values.ts';
+import { MolarCommand } from '../molarcommand.ts';
+import { lockOwner } from '../process/lockowner.ts';
+import { readAll } from '../terminal/streams.ts';
+import { namesFile, quietNamesFlags } from './profilenames.ts';
+
+export const namesImportArguments = {
+  file: Args.string({
+    required: true,
+    ignoreStdin: true,
+    description: 'CSV with the columns kind,id,name,timezone,order, or -',
+  }),
+};
+
+export const namesImportFlags: FlagInput = {
+  replace: flagGroup().toggle('Remove the rows that the file does not have'),
+  ...quietNamesFlags,
+};
+
+/** Adds the rows of a CSV to the names of a profile; rows of the same kind and id are replaced. */
+export abstract class NamesImportCommand extends MolarCommand {
+  override async run(): Promise<void> {
+    const { flags, args } = await this.input();
+    const { context } = this;
+    const source = String(args.file);
+    const rows = checkedRows(await this.text(source), source === '-' ? 'standard input' : source);
+    const change = await changeNames(
+      namesFile(flags, context.env),
+      (names) => (isOn(flags, 'replace') ? rows : withRows(names, rows)),
+      lockOwner(context.clock),
+    );
+    await this.note(changeText(change));
+  }
+
+  private async text(source: string): Promise<string> {
+    const { streams, signal } = this.context;
+    if (source === '-') return readAll(streams.stdin.chunks, signal);
+    return readFile(source, 'utf8').catch((cause: unknown) => {
+      throw fileFailure(`read ${source}`, cause);
+    });
+  }
+}
+
+/** The rows of a names file that somebody wrote. Throws a Failure (exit 2) that names the line. */
+export function checkedRows(text: string, label: string, hint = 'Nothing was changed.'): NameRow[] {
+  try {
+    return parseNames(text);
+  } catch (cause) {
+    if (!(cause instanceof NamesSyntax)) throw cause;
+    throw usageFailure(`${label}, ${cause.message}`, { source: label, hint });
+  }
+}
+
+/** What a change did: `3 added, 1 changed, 0 removed.` */
+export function changeText({ added, changed, removed }: NamesChange): string {
+  const done = [`${added.length} added`, `${changed} changed`, `${removed} removed`];
+  return added.length + changed + removed === 0 ? 'Nothing changed.' : `${done.join(', ')}.`;
+}
