@@ -147,16 +147,23 @@ describe('a name', () => {
     expect((await sent(id, argv)).filter).toBe(filter);
   });
 
-  it('stands for its id in a body', async () => {
-    const argv = ['--location', 'Main Street', '--provider', 'dr. ång', '--operatory', '3', '--patient', '1'];
-    const more = ['--start', '2026-11-24T08:00', '--end', '2026-11-24T08:30', '--dry-run'];
-    const ran = await run('appointments:create', [...argv, ...more]);
+  it('stands for its id in a body, whose times are those of its location', async () => {
+    const argv = ['--title', 'X', '--location', 'Main Street', '--operatory', '3'];
+    const times = ['--start', '2026-11-24T08:00', '--duration', '30'];
+    const ran = await run('events:create', [...argv, ...times, '--dry-run']);
     expect(JSON.parse(ran.stdout).body).toMatchObject({
       location: { id: 5 },
-      provider: { id: 12 },
       operatory: { id: 3 },
       start: '2026-11-24T15:00:00Z',
     });
+    expect(ran.stderr).toBe('');
+  });
+
+  it('of no location leaves times to the first of the names file, and says so', async () => {
+    const argv = ['--start', '2026-11-24T08:00', '--patient', '1', '--provider', 'dr. ång', '--operatory', 'Room 1'];
+    const ran = await run('appointments:create', [...argv, '--dry-run']);
+    expect(JSON.parse(ran.stdout).body).toMatchObject({ start: '2026-11-23T19:00:00Z', provider: { id: 12 } });
+    expect(ran.stderr).toContain('taken in Pacific/Auckland, that of the first location of the names file');
   });
 
   it.each([
