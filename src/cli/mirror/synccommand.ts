@@ -24,7 +24,6 @@ import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { pingFlags } from '../ping.ts';
-import { readZones } from '../names/profilenames.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
@@ -33,7 +32,7 @@ import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
 import { serverClock } from './serverclock.ts';
 import { syncFailure } from './syncfailure.ts';
-import { readAge, readFacts, readPaging, readTables } from './syncoptions.ts';
+import { readAge, readFacts, readLocalZones, readPaging, readTables } from './syncoptions.ts';
 
 const mirror = flagGroup('MIRROR');
 
@@ -133,12 +132,10 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     const { file, facts, deidentifier, tables, flags, clockAhead } = order;
     const { clock, signal, random } = this.context;
     const client = await this.connect(flags);
-    const { zone, origin } = readZones({ ...flags, timezone: facts.timezone ?? undefined }, this.context.env).of(
-      undefined,
-    );
-    const local = new LocalClock(zone);
+    const zones = readLocalZones(flags, facts, this.context.env);
+    const local = new LocalClock(zones.zone);
     const instantOf = (wall: WallClock) => local.instantOf(wall);
-    const store = SqliteMirror.open(file, facts, { zone, isComputers: origin === 'computer', instantOf, now: writtenAt(clock, deidentifier) });
+    const store = SqliteMirror.open(file, facts, { zones, instantOf, now: writtenAt(clock, deidentifier) });
     try {
       const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
       const common = {

@@ -3,13 +3,17 @@ import type { Fields } from '../../catalog/fields/kind.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { emittedFields } from '../../catalog/record.ts';
 import type { ConnectionSettings } from '../../core/connection/settings.ts';
+import type { Environment } from '../../core/environment.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { MirrorContents } from '../../core/mirror/sqlite/reading.ts';
 import type { MirrorFacts } from '../../core/mirror/store.ts';
 import { findTable, MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
+import { type LocalZones, localZones } from '../../core/mirror/zones.ts';
+import { Names } from '../../core/names/namesfile.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { readParallel } from '../flags/exports.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
+import { readNames, readZones } from '../names/profilenames.ts';
 
 /** The tables that a command line names, or all; what needs locations comes last. Throws a Failure (exit 2). */
 export function readTables(names: readonly string[]): readonly MirrorTable[] {
@@ -102,6 +106,17 @@ function readFilesFolder(flags: FlagValues): string | null {
   const folder = textFlag(flags, 'files');
   if (folder === '') throw usageFailure('--files must name a folder.', { source: '--files' });
   return folder === undefined ? null : resolve(folder);
+}
+
+/** The zones of local times: of the names file, elsewhere that of `--timezone` now or earlier. Throws a Failure (exit 9). */
+export function readLocalZones(
+  flags: FlagValues,
+  { timezone, deidentified = null }: MirrorFacts,
+  env: Environment,
+): LocalZones {
+  // A copy without originals has no ids of locations, and no times.
+  const names = deidentified === null ? readNames(flags, env) : new Names([]);
+  return localZones(names, readZones({ ...flags, timezone: timezone ?? undefined }, env, names).of(undefined));
 }
 
 /** Chosen fields by resource; undefined when none were named. */

@@ -20,11 +20,10 @@ import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
-import { readZones } from '../names/profilenames.ts';
 import { holdMirror, mirrorFile, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
 import { serverClock } from './serverclock.ts';
-import { readFacts, readPaging, readTables } from './syncoptions.ts';
+import { readFacts, readLocalZones, readPaging, readTables } from './syncoptions.ts';
 
 const mirror = flagGroup('MIRROR');
 
@@ -87,13 +86,11 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     const { clock, signal } = this.context;
     const clockAhead = serverClock(this.connections(flags), this.context);
     const client = await this.connect(flags);
-    const { zone, origin } = readZones({ ...flags, timezone: facts.timezone ?? undefined }, this.context.env).of(
-      undefined,
-    );
-    const local = new LocalClock(zone);
+    const zones = readLocalZones(flags, facts, this.context.env);
+    const local = new LocalClock(zones.zone);
     const instantOf = (wall: WallClock) => local.instantOf(wall);
     const startedAt = new Date(clock.now()).toISOString();
-    const store = SqliteMirror.open(file, facts, { zone, isComputers: origin === 'computer', instantOf, now: writtenAt(clock, deidentifier) });
+    const store = SqliteMirror.open(file, facts, { zones, instantOf, now: writtenAt(clock, deidentifier) });
     const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
     try {
       const resources = await verifyOnce({

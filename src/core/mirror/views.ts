@@ -1,3 +1,4 @@
+import { locationField } from '../names/namecolumns.ts';
 import { quoted } from './names.ts';
 import { type MirrorColumn, type MirrorTable, RECORD, SYNCED_AT } from './tables.ts';
 
@@ -14,19 +15,30 @@ export interface View {
 
 /** How the dialect of a database writes what views need. */
 export interface ViewDialect {
-  /** The local date and time of an instant, `YYYY-MM-DD HH:MM:SS`. */
-  readonly local: (instant: string) => string;
+  /** The local date and time of an instant at a location, an id in SQL, `YYYY-MM-DD HH:MM:SS`. */
+  readonly local: (instant: string, location: string) => string;
   /** Dollars of cents. */
   readonly dollars: (cents: string) => string;
 }
 
+/** The row of `_zones` with the zone of whatever is at no location, or at one without a zone of its own. */
+export const ELSEWHERE = 0;
+
 /** The view of a table for people: dollars instead of cents, and local times behind instants (D52). */
-export function tableView({ name }: MirrorTable, columns: readonly MirrorColumn[], dialect: ViewDialect): View {
+export function tableView(
+  { name, resource }: MirrorTable,
+  columns: readonly MirrorColumn[],
+  dialect: ViewDialect,
+): View {
+  const field = locationField(resource.fields);
+  const at = columns.find(({ path, isLink }) => isLink === true && path[0] === field);
+  const location = at === undefined ? String(ELSEWHERE) : `t.${quoted(at.name)}`;
   const shown = [...columns, { name: SYNCED_AT, type: 'text' as const }, { name: RECORD, type: 'text' as const }];
   const parts = shown.flatMap((column) => {
     const value = `t.${quoted(column.name)}`;
     if (column.type === 'cents') return [`${dialect.dollars(value)} AS ${quoted(withoutCents(column.name))}`];
-    if (column.type === 'instant') return [value, `${dialect.local(value)} AS ${quoted(`${column.name}_local`)}`];
+    if (column.type === 'instant')
+      return [value, `${dialect.local(value, location)} AS ${quoted(`${column.name}_local`)}`];
     return [value];
   });
   return {
@@ -51,12 +63,12 @@ function schedule({ local }: ViewDialect): View {
     about: 'Appointments with the names of their patients, and events, by start',
     reads: ['appointments', 'patients', 'events'],
     needsTimes: true,
-    query: `SELECT 'appointment' AS kind, a.id, a.start, ${local('a.start')} AS start_local, a."end", ${local('a."end"')} AS end_local,
+    query: `SELECT 'appointment' AS kind, a.id, a.start, ${local('a.start', 'a.location_id')} AS start_local, a."end", ${local('a."end"', 'a.location_id')} AS end_local,
   a.duration, a.status, a.location_id, a.operatory_id, a.provider_id, a.patient_id,
   p.first_name AS patient_first_name, p.last_name AS patient_last_name, NULL AS title, a.note
 FROM appointments AS a LEFT JOIN patients AS p ON p.id = a.patient_id
 UNION ALL
-SELECT 'event', e.id, e.start, ${local('e.start')}, e."end", ${local('e."end"')}, e.duration, NULL, e.location_id, e.operatory_id,
+SELECT 'event', e.id, e.start, ${local('e.start', 'e.location_id')}, e."end", ${local('e."end"', 'e.location_id')}, e.duration, NULL, e.location_id, e.operatory_id,
   e.provider_id, NULL, NULL, NULL, e.title, e.description
 FROM events AS e`,
   };
@@ -107,11 +119,11 @@ function visits({ local }: ViewDialect, now: string): View {
     reads: ['patients', 'appointments', 'transactions'],
     needsTimes: true,
     query: `SELECT p.id AS patient_id, p.first_name, p.last_name,
-  (${lastOf(`SELECT substr(${local('a.start')}, 1, 10) AS day FROM appointments AS a
+  (${lastOf(`SELECT substr(${local('a.start', 'a.location_id')}, 1, 10) AS day FROM appointments AS a
       WHERE a.patient_id = p.id AND a.status IN ('COMPLETED', 'CHECKOUT')
     UNION ALL SELECT t.transaction_date FROM transactions AS t
       WHERE t.patient_id = p.id AND t.ledger_type = 'PatientProcedureLedger' AND t.is_active = 1`)}) AS last_visit_date,
-  n.start AS next_visit, ${local('n.start')} AS next_visit_local
+  n.start AS next_visit, ${local('n.start', 'n.location_id')} AS next_visit_local
 FROM patients AS p LEFT JOIN appointments AS n ON n.id = (
   SELECT a.id FROM appointments AS a
   WHERE a.patient_id = p.id AND a.start >= ${now} AND a.status NOT IN ('BROKEN', 'NO_SHOW', 'CANCELLEDBYOFFICE')

@@ -28,7 +28,8 @@ CREATE TABLE _columns (
   table_name TEXT NOT NULL, column_name TEXT NOT NULL, type TEXT NOT NULL, unit TEXT, field TEXT, about TEXT NOT NULL,
   PRIMARY KEY (table_name, column_name)
 );
-CREATE TABLE _offsets (since TEXT PRIMARY KEY, seconds INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE _zones (location_id INTEGER PRIMARY KEY, zone TEXT NOT NULL);
+CREATE TABLE _offsets (zone TEXT NOT NULL, since TEXT NOT NULL, seconds INTEGER NOT NULL, PRIMARY KEY (zone, since)) WITHOUT ROWID;
 CREATE TABLE _facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE _progress (resource TEXT PRIMARY KEY, since TEXT, read TEXT) WITHOUT ROWID;
 CREATE TABLE _staged (resource TEXT NOT NULL, id INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (resource, id)) WITHOUT ROWID;

@@ -16,6 +16,8 @@ import type {
 import { doubtful } from '../sync/lossguard.ts';
 import { findTable, MIRROR_TABLES, type MirrorTable } from '../tables.ts';
 import type { InstantOf } from '../values.ts';
+import { ELSEWHERE } from '../views.ts';
+import { type LocalZones, zonesText } from '../zones.ts';
 import { guarded, markAsMirror, openToWrite } from './connection.ts';
 import { documentsAfter } from './documents.ts';
 import { locationsQuery } from './locations.ts';
@@ -27,10 +29,8 @@ import { TableSet } from './tableset.ts';
 
 /** What a mirror needs besides its facts. */
 export interface MirrorOptions {
-  /** IANA name: of local times in views. */
-  readonly zone: string;
-  /** Nobody named the zone: it is that of this computer. */
-  readonly isComputers: boolean;
+  /** Of local times in views. */
+  readonly zones: LocalZones;
   /** Reads times without a zone. */
   readonly instantOf: InstantOf;
   /** UTC milliseconds. */
@@ -72,7 +72,7 @@ export class SqliteMirror implements MirrorStore {
           mirror.writeFacts();
           if (facts.deidentified) mirror.tables.ageOut(options.now());
           if (before !== undefined && before.url !== facts.url) mirror.distrust();
-          mirror.writeZone(options);
+          mirror.writeZones(options.zones);
           return mirror;
         });
         return write.immediate();
@@ -259,18 +259,20 @@ export class SqliteMirror implements MirrorStore {
     this.connection.prepare('UPDATE _mirror SET url = :url WHERE url <> :url').run({ url: facts.url });
   }
 
-  private writeZone({ zone, isComputers }: Pick<MirrorOptions, 'zone' | 'isComputers'>): void {
-    if (readFacts(this.connection).zone === zone) return;
-    this.connection.prepare("INSERT OR REPLACE INTO _facts (name, value) VALUES ('zone', ?)").run(JSON.stringify(zone));
-    this.connection.exec('DELETE FROM _offsets');
-    const insert = this.connection.prepare('INSERT INTO _offsets (since, seconds) VALUES (?, ?)');
-    for (const { since, seconds } of offsetsOf(zone)) insert.run(since, seconds);
-    const about = this.connection.prepare('UPDATE _mirror SET about = ? WHERE resource = ?');
-    for (const { resource } of MIRROR_TABLES)
-      about.run(
-        `${resource.about}. Local times are those of ${zone}${isComputers ? ', the time zone of the computer that made it' : ''}.`,
-        resource.name,
-      );
+  private writeZones(zones: LocalZones): void {
+    if (JSON.stringify(readFacts(this.connection).zones) === JSON.stringify(zones)) return;
+    const { connection } = this;
+    connection.prepare("INSERT OR REPLACE INTO _facts (name, value) VALUES ('zones', ?)").run(JSON.stringify(zones));
+    connection.exec('DELETE FROM _zones; DELETE FROM _offsets');
+    const rows = [[String(ELSEWHERE), zones.zone] as const, ...zones.locations];
+    const insertZone = connection.prepare('INSERT INTO _zones (location_id, zone) VALUES (?, ?)');
+    for (const [location, zone] of rows) insertZone.run(BigInt(location), zone);
+    const insert = connection.prepare('INSERT INTO _offsets (zone, since, seconds) VALUES (?, ?, ?)');
+    for (const zone of new Set(rows.map(([, name]) => name))) {
+      for (const { since, seconds } of offsetsOf(zone)) insert.run(zone, since, seconds);
+    }
+    const about = connection.prepare('UPDATE _mirror SET about = ? WHERE resource = ?');
+    for (const { resource } of MIRROR_TABLES) about.run(`${resource.about}. ${zonesText(zones)}`, resource.name);
   }
 
   private writeState({ resource }: MirrorTable, state: Partial<ResourceState>): void {

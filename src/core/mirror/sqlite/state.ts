@@ -1,5 +1,6 @@
 import type { Connection } from '../../../sqlite/open.ts';
 import type { LoadProgress, MirrorFacts, ResourceState } from '../store.ts';
+import type { LocalZones } from '../zones.ts';
 
 /** What `_mirror` holds of a resource. */
 type PublicState = Omit<ResourceState, 'since' | 'progress'>;
@@ -43,7 +44,7 @@ export function readResource(connection: Connection, resource: string): Resource
 /** What a file says of itself; nothing where it was just made. */
 export function readFacts(connection: Connection): {
   readonly facts?: MirrorFacts;
-  readonly zone?: string;
+  readonly zones?: LocalZones;
   readonly locations?: readonly string[];
 } {
   const rows = connection.prepare('SELECT name, value FROM _facts').all() as { name: string; value: string }[];

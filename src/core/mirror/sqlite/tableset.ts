@@ -6,13 +6,15 @@ import { TableRows } from '../rows.ts';
 import type { MirrorChoices } from '../store.ts';
 import { type ChildTable, MIRROR_TABLES, type MirrorColumn, type MirrorTable, OWN_COLUMNS } from '../tables.ts';
 import type { InstantOf } from '../values.ts';
-import { joinedViews, tableView, type View, type ViewDialect } from '../views.ts';
+import { ELSEWHERE, joinedViews, tableView, type View, type ViewDialect } from '../views.ts';
 import { historyTables, indexes, resourceTables, sqlType } from './schema.ts';
 import { type ChangeCounts, TableWriter } from './tablewriter.ts';
 
 const DIALECT: ViewDialect = {
-  local: (instant) =>
-    `strftime('%Y-%m-%d %H:%M:%S', ${instant}, (SELECT o.seconds || ' seconds' FROM _offsets AS o WHERE o.since <= ${instant} ORDER BY o.since DESC LIMIT 1))`,
+  local: (instant, location) => {
+    const zone = `coalesce((SELECT z.zone FROM _zones AS z WHERE z.location_id = ${location}), (SELECT z.zone FROM _zones AS z WHERE z.location_id = ${ELSEWHERE}))`;
+    return `strftime('%Y-%m-%d %H:%M:%S', ${instant}, (SELECT o.seconds || ' seconds' FROM _offsets AS o WHERE o.zone = ${zone} AND o.since <= ${instant} ORDER BY o.since DESC LIMIT 1))`;
+  },
   dollars: (cents) => `round(${cents} / 100.0, 2)`,
 };
 
