@@ -116,6 +116,11 @@ _molar_kinds() {
       _molar_words="$(molar autocomplete bash --queries 2>/dev/null)"
       _molar_offer "$before" "$2"
       ;;
+    locations | providers | operatories)
+      if [[ $2 == *,* ]]; then before+="\${2%,*},"; fi
+      _molar_words="$(molar autocomplete bash --names "$_molar_kind" 2>/dev/null)"
+      _molar_offer "$before" "\${2##*,}"
+      ;;
     file)
       local path
       while IFS= read -r path; do COMPREPLY+=("$before$path"); done < <(compgen -f -- "$2")

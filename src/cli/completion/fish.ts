@@ -87,6 +87,11 @@ function __molar_kinds
             for name in (molar autocomplete fish --queries 2>/dev/null)
                 echo "$before$name"
             end
+        case locations providers operatories
+            set -l given (string match -r '^.*,' -- $current)
+            for name in (molar autocomplete fish --names $argv[3] 2>/dev/null)
+                echo "$before$given$name"
+            end
         case file
             if test -n "$before"
                 for path in (__fish_complete_path $current)

@@ -6,6 +6,9 @@ export interface OwnNames {
   readonly profiles: readonly string[];
   /** Of saved statements. */
   readonly queries: readonly string[];
+  readonly locations: readonly string[];
+  readonly providers: readonly string[];
+  readonly operatories: readonly string[];
 }
 
 /** Words before the cursor, without the program's own name, and the part of a word that is typed at it. */
@@ -66,6 +69,9 @@ function valueWords(values: Values, text: string, own: OwnNames, given: string):
 /** What stands before the name that is typed, where a word holds several. */
 const HEADS: Partial<Readonly<Record<Values['kind'], RegExp>>> = {
   list: /^.*,/,
+  locations: /^.*,/,
+  providers: /^.*,/,
+  operatories: /^.*,/,
   sort: /^(?:.*,)?-?/,
   sql: /^[\s\S]*[^A-Za-z0-9_]/,
 };

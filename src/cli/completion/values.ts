@@ -3,6 +3,8 @@ import { RESOURCES } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { selectableNames } from '../../catalog/fieldselection.ts';
 import { SCOPES } from '../../catalog/scopes.ts';
+import { NAME_KINDS } from '../../core/names/namerows.ts';
+import { pluralOf } from '../../core/names/namesfile.ts';
 import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
 import { EXPORTABLE } from '../exporting/exportplan.ts';
 import { kebab } from '../flags/values.ts';
@@ -11,12 +13,16 @@ import { sqlWords } from './sqlwords.ts';
 
 /**
  * What can be typed for a flag or argument. `list`: words joined by commas. `sort`: the same, each perhaps after a hyphen.
- * `sql`: names within a statement. `any`: something that a script cannot know. `profiles`, `queries`: names that only the
- * machine has.
+ * `sql`: names within a statement. `any`: something that a script cannot know. `profiles`, `queries`, `locations`,
+ * `providers`, `operatories`: names that only the machine has; the last three may be joined by commas.
  */
 export type Values =
   | { readonly kind: 'words' | 'list' | 'sort' | 'sql'; readonly words: readonly string[] }
-  | { readonly kind: 'file' | 'profiles' | 'queries' | 'any' };
+  | { readonly kind: 'file' | 'profiles' | 'queries' | 'any' | NamedKind };
+
+/** What has names in the names file of the profile. */
+export type NamedKind = (typeof NAMED_KINDS)[number];
+export const NAMED_KINDS = NAME_KINDS.map(pluralOf);
 
 interface Part {
   readonly name: string;
@@ -39,6 +45,8 @@ export function valuesOfFlag(id: string, flag: Part): Values {
   if (flag.options !== undefined) return { kind: 'words', words: shownOf(flag.options, flag.helpValue) };
   if (flag.name === 'profile') return { kind: 'profiles' };
   if (id === 'query' && flag.name === 'name') return { kind: 'queries' };
+  const named = NAME_KINDS.find((kind) => flag.name === kind || flag.name.endsWith(`-${kind}`));
+  if (named !== undefined) return { kind: pluralOf(named) };
   const place = placeOf(id);
   if (place !== undefined && (flag.name === 'fields' || flag.name === 'sort')) {
     const words = selectableNames(place.operation.fields ?? place.resource.fields);

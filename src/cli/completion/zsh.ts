@@ -79,6 +79,11 @@ _molar_kinds() {
       _molar_words=(\${(f)"$(molar autocomplete zsh --queries 2>/dev/null)"})
       compadd -a _molar_words
       ;;
+    (locations|providers|operatories)
+      compset -P '*,'
+      _molar_words=(\${(f)"$(molar autocomplete zsh --names $_molar_kind 2>/dev/null)"})
+      compadd -a _molar_words
+      ;;
     (file) _files ;;
   esac
 }

@@ -14,10 +14,12 @@ import type { Row } from '../../core/pages/page.ts';
 import { inCalendarOrder, openingCalendar, slotsOf } from '../../core/reports/openings.ts';
 import { commonFlags, ResourceCommand, recordsOf } from '../crud/resourcecommand.ts';
 import { filterFlags, readFilter } from '../flags/filters.ts';
-import { readDestination, rowFlags } from '../flags/output.ts';
+import { localTimesFlag, readDestination, rowFlags } from '../flags/output.ts';
 import type { FlagValues } from '../flags/values.ts';
 import { zoneText } from '../flags/zone.ts';
+import { readNames } from '../names/profilenames.ts';
 import { singlePage, writeRows, writerOptions } from '../rows/output.ts';
+import { withPlaces } from '../rows/places.ts';
 import { planRows, type RowPlan } from '../rows/plan.ts';
 import { writeReport } from './reportoutput.ts';
 
@@ -26,10 +28,11 @@ export const openingsFlags: FlagInput = {
   limit: { ...rowFlags.limit, summary: 'Stop after N slots (json, ndjson: N records of the API)' },
   all: { ...rowFlags.all, summary: 'Every slot; the default unless a table goes to a terminal' },
   sort: { ...rowFlags.sort, summary: `${rowFlags.sort.summary}; a table then has a slot a row` },
+  ...localTimesFlag,
   ...commonFlags,
 };
 
-const linked = (about: string) => readOnly({ ...text(), parts: ['id'] }, about);
+const linked = (target: string) => readOnly({ ...text(), parts: ['id'], target }, target);
 
 /** Names of a record of the API; `--fields` takes parts of its links too. */
 const API_FIELDS: Fields = { ...openingFields, provider: linked('Provider'), operatory: linked('Operatory') };
@@ -60,7 +63,7 @@ export abstract class OpeningsCommand extends ResourceCommand {
     const { format } = readDestination(flags, isTTY, 'csv', 'rows');
     const asApi = FORMATS[format].content === 'records';
     const fields = asApi ? API_FIELDS : SLOT_FIELDS;
-    const plan = planRows(flags, fields, Object.keys(fields), isTTY);
+    const plan = withPlaces(planRows(flags, fields, Object.keys(fields), isTTY), fields, flags, context.env);
     // A calendar has an order of its own.
     if (FORMATS[format].isForPeople && plan.sort === undefined) return this.showCalendar(plan, flags, filter);
     await writeRows({
@@ -92,7 +95,8 @@ export abstract class OpeningsCommand extends ResourceCommand {
         notes.push('No openings match; a location has some only where provider hours are set up.');
       if (slots.length === 0) return '';
       const options = writerOptions(plan.toTerminal, flags, context);
-      const look = { ...options, clock: options.clock(), heading: zoneText(flags, context) };
+      const names = readNames(flags, context.env);
+      const look = { ...options, clock: options.clock(), heading: zoneText(flags, context), names };
       const calendar = openingCalendar(shown, look);
       if (calendar.hidden.length > 0)
         notes.push(`The terminal is too narrow for: ${calendar.hidden.join(', ')}. Make it wider, or use --csv.`);

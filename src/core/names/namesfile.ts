@@ -149,6 +149,6 @@ export class Names {
 const MAX_SHOWN = 40;
 
 /** Several of a kind. */
-export function pluralOf(kind: NameKind): string {
-  return kind === 'operatory' ? 'operatories' : `${kind}s`;
+export function pluralOf(kind: NameKind) {
+  return kind === 'operatory' ? 'operatories' : (`${kind}s` as const);
 }

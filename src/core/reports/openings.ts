@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { countText } from '../count.ts';
+import type { Names } from '../names/namesfile.ts';
 import type { LocalClock } from '../output/localclock.ts';
 import { PLAIN } from '../output/style.ts';
 import type { Row } from '../pages/page.ts';
@@ -11,19 +12,27 @@ export interface CalendarLook extends Pick<ReportLook, 'width' | 'header' | 'sty
   readonly clock: LocalClock;
   /** First line: which zone the times are in. */
   readonly heading: string;
+  /** Names of providers and operatories; none where absent. */
+  readonly names?: Names;
 }
 
 /** Slots as a calendar: a heading for each day, below it a line for each slot, its times by the clock. */
 export function openingCalendar(slots: readonly Slot[], look: CalendarLook): ReportTable {
-  const { clock, heading, header, style = PLAIN } = look;
+  const { clock, heading, header, names, style = PLAIN } = look;
   const ordered = inCalendarOrder(slots);
   const { dateOf, timeOf, endTimeOf } = wallClock(clock);
   const column = columnsOver(ordered);
+  const linked = (kind: 'provider' | 'operatory') => {
+    const ids = column(kind, (slot) => idOf(slot[kind]));
+    if (names === undefined || names.names(kind).length === 0) return [ids];
+    const more = { isTruncated: true, minWidth: 10, rank: 3 };
+    return [ids, column(`${kind} name`, (slot) => names.nameOf(kind, idOf(slot[kind])) ?? '', more)];
+  };
   const columns = [
     column('time', ({ day, start, end }) => `${timeOf(start, day)}-${endTimeOf(end, dateOf(start) ?? day)}`),
     column('min', ({ minutes }) => String(minutes ?? ''), { isRight: true }),
-    column('provider', ({ provider }) => idOf(provider)),
-    column('operatory', ({ operatory }) => idOf(operatory)),
+    ...linked('provider'),
+    ...linked('operatory'),
     column('booking types', ({ bookingTypes }) => bookingTypes.join(', '), {
       isTruncated: true,
       minWidth: 20,

@@ -9,6 +9,7 @@ import { type Completion, completionOf } from '../../../src/cli/completion/model
 import { suggestions } from '../../../src/cli/completion/suggestions.ts';
 import Autocomplete from '../../../src/commands/autocomplete.ts';
 import { ROOT } from '../../house/tree.ts';
+import { namesEnv } from '../names/namesenv.ts';
 import { runCommand } from '../runcommand.ts';
 
 let folder: string;
@@ -133,6 +134,19 @@ describe('the bash script', () => {
   });
 });
 
+it('the bash script asks molar for names', () => {
+  // Stands for the program, and tells how it was called.
+  const molar = `molar() { echo "$*" >asked; printf '%s\\n' 'Main Street' 'Mill' 'Lake'; }`;
+  const line = `COMP_WORDBREAKS=' ='; COMP_LINE='molar events list --operatory 5,M'; COMP_WORDS=(molar events list --operatory '5,M'); COMP_CWORD=4`;
+  const driver = `source '${fileOf('bash')}'; ${molar}; ${line}; _molar; printf '%s\\n' "\${COMPREPLY[@]}"; cat asked`;
+  expect(run('bash', ['--norc', '-c', driver]).split('\n')).toEqual([
+    '5,Main\\ Street',
+    '5,Mill',
+    'autocomplete bash --names operatories',
+    '',
+  ]);
+});
+
 describe('the zsh script', () => {
   it('is valid', ({ skip }) => {
     if (!isInstalled('zsh')) skip('zsh is not installed');
@@ -157,11 +171,13 @@ _describe() { local given=\${@[-1]}; print -rl -- \${\${(P)given}%%:*} }`;
   });
 });
 
+const NO_NAMES = { profiles: [], queries: [], locations: [], providers: [], operatories: [] };
+
 describe('suggestions', () => {
   it.each(CASES)('for %j', (words, expected) => {
     const typed = { before: words.slice(0, -1), current: words.at(-1) ?? '' };
     expect(
-      suggestions(completion, typed, { profiles: [], queries: [] })
+      suggestions(completion, typed, NO_NAMES)
         .map(({ word }) => word)
         .sort(),
     ).toEqual(expected);
@@ -174,12 +190,14 @@ describe('suggestions', () => {
     ['profiles', ['patients', 'list', '--profile'], 'w', ['work', 'west']],
     ['profiles to remove', ['profiles', 'remove'], 'h', ['home']],
     ['saved statements', ['query', '--name'], 'o', ['overdue']],
+    ['names of locations', ['patients', 'list', '--location'], 'La', ['Lake']],
+    ['names of locations after others', ['events', 'create', '--location'], '5,M', ['5,Main Street']],
     ['no flags after a flag without a value', ['patients', 'list', '--limit'], '', []],
   ])('know %s', (_, before, current, expected) => {
     const found = suggestions(
       completion,
       { before, current },
-      { profiles: ['work', 'west', 'home'], queries: ['overdue'] },
+      { ...NO_NAMES, profiles: ['work', 'west', 'home'], queries: ['overdue'], locations: ['Main Street', 'Lake'] },
     );
     expect(found.map(({ word }) => word)).toEqual(expected);
   });
@@ -198,6 +216,17 @@ describe('the fish script', () => {
     const candidates = offered.map((line) => line.split('\t')[0]).filter((word) => word !== '');
     expect(candidates.sort()).toEqual(expected);
   });
+});
+
+it('molar autocomplete tells names to the scripts', async () => {
+  const env = namesEnv('kind,id,name\nlocation,5,Main Street\nlocation,6,\nprovider,7,Dr. Ång\n');
+  const told = async (kind: string) =>
+    (await runCommand('autocomplete', Autocomplete, ['fish', '--names', kind], { env })).stdout;
+  expect([await told('locations'), await told('providers'), await told('operatories')]).toEqual([
+    'Main Street\nALL\n',
+    'Dr. Ång\n',
+    '',
+  ]);
 });
 
 describe('molar autocomplete', () => {
