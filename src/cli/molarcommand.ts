@@ -36,6 +36,8 @@ export abstract class MolarCommand extends Command {
   }
 
   private given: CommandInput | undefined;
+  /** A note has said already which day is today, and where. */
+  private isZoneTold = false;
   private opened: Connections | undefined;
   private client: Promise<ApiClient> | undefined;
   private noted: Notes | undefined;
@@ -58,6 +60,7 @@ export abstract class MolarCommand extends Command {
     const { flags: meant, note } = understood(this.given.flags, known, this.context);
     this.given = { flags: meant, args };
     if (note !== undefined) await this.note(note);
+    this.isZoneTold = note !== undefined;
     return this.given;
   }
 
@@ -92,7 +95,7 @@ export abstract class MolarCommand extends Command {
     const times = new LocalTimes(flags, this.context.env);
     const value = await read(times);
     const taken = times.note();
-    if (taken !== undefined) await this.note(taken);
+    if (taken !== undefined && !this.isZoneTold) await this.note(taken);
     return value;
   }
 

@@ -29,7 +29,8 @@ function lists(): { readonly resource: Resource; readonly operation: Operation; 
   return RESOURCES.flatMap((resource) => {
     const operation = (resource.operations as Readonly<Record<string, Operation | undefined>>).list;
     const fields = emittedFields(resource.fields).filter((name) => linkedKind(name, resource.fields) !== undefined);
-    return operation?.paging === undefined || fields.length === 0 ? [] : [{ resource, operation, fields }];
+    const isOpen = operation?.paging !== undefined && operation.filterRequired !== true;
+    return operation === undefined || !isOpen || fields.length === 0 ? [] : [{ resource, operation, fields }];
   });
 }
 

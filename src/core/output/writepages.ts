@@ -39,12 +39,14 @@ export async function writePages(pages: AsyncIterable<Pick<Page, 'rows'>>, writi
   let begun = writing.begun ?? false;
   try {
     for await (const page of pages) {
-      const { rows } = page;
+      // What is laid out by a page needs its records as they are written.
+      const isWhole = formatter.page !== undefined && shape !== undefined;
+      const rows = isWhole ? page.rows.map(shape) : page.rows;
       formatter.page?.(rows);
       const size = formatter.takesPages ? Math.max(1, rows.length) : SLICE;
       for (let at = 0; at === 0 || at < rows.length; at += size) {
         const slice = rows.slice(at, at + size);
-        const text = formatter.rows(shape === undefined ? slice : slice.map(shape));
+        const text = formatter.rows(shape === undefined || isWhole ? slice : slice.map(shape));
         await sink.write(begun ? text : joined(formatter.begin(), text));
         begun = true;
       }

@@ -24,9 +24,12 @@ export function openingCalendar(slots: readonly Slot[], look: CalendarLook): Rep
   const column = columnsOver(ordered);
   const linked = (kind: 'provider' | 'operatory') => {
     const ids = column(kind, (slot) => idOf(slot[kind]));
-    if (names === undefined || names.names(kind).length === 0) return [ids];
-    const more = { isTruncated: true, minWidth: 10, rank: 3 };
-    return [ids, column(`${kind} name`, (slot) => names.nameOf(kind, idOf(slot[kind])) ?? '', more)];
+    const own = column(`${kind} name`, (slot) => names?.nameOf(kind, idOf(slot[kind])) ?? '', {
+      isTruncated: true,
+      minWidth: 10,
+      rank: 3,
+    });
+    return own.cells.some((name) => name !== '') ? [ids, own] : [ids];
   };
   const columns = [
     column('time', ({ day, start, end }) => `${timeOf(start, day)}-${endTimeOf(end, dateOf(start) ?? day)}`),

@@ -151,6 +151,9 @@ describe('names learn', () => {
       requests.push(url);
       const { pathname, searchParams } = new URL(url);
       const rows = lists[pathname.replace('/api/v1/', '')];
+      // As a service that follows the specification: the list of these is of one location.
+      if (pathname.endsWith('/scheduletemplatereasons'))
+        return problem(400, 'filter.missing', 'location.id', 'Required.');
       if (rows === undefined) return problem(403, 'access.scope', null, 'Not allowed.');
       const [after, size] = [Number(searchParams.get('lastId')), Number(searchParams.get('pageSize'))];
       const page = Number(searchParams.get('page') ?? 1);

@@ -60,6 +60,12 @@ describe('lists for people', () => {
     expect(ran.stderr).toBe('Times in Europe/Berlin.\n');
   });
 
+  it('give names the room that they need', async () => {
+    const argv = ['--format', 'table', '--fields', 'id,location.id', '--no-header'];
+    const ran = await list(argv, { script: found(at(1, 5)), env: namesEnv(NAMES), terminal: 24 });
+    expect(ran.stdout).toContain('  Main Street\n');
+  });
+
   it('never truncate an id for a name', async () => {
     const argv = ['--format', 'table', '--fields', 'provider.id,location.id,id'];
     const long = NAMES.replace('Dr. Ång', 'Doctor Ångström of the longest name in the practice');
