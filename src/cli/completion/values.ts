@@ -3,6 +3,7 @@ import { RESOURCES } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { selectableNames } from '../../catalog/fieldselection.ts';
 import { SCOPES } from '../../catalog/scopes.ts';
+import { DATE_WORDS } from '../../core/dates/relativedate.ts';
 import { NAME_KINDS } from '../../core/names/namerows.ts';
 import { pluralOf } from '../../core/names/namesfile.ts';
 import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
@@ -53,6 +54,7 @@ export function valuesOfFlag(id: string, flag: Part): Values {
     return { kind: flag.name === 'sort' ? 'sort' : 'list', words };
   }
   if (/\b(?:FILE|DIR)\b/.test(String(flag.helpValue ?? ''))) return { kind: 'file' };
+  if (flag.helpValue === 'DATE') return { kind: 'words', words: DATE_WORDS };
   if (flag.name === 'scope') return { kind: 'words', words: SCOPES };
   return (place && listedValues(place, flag.name)) ?? writtenValues(String(flag.helpValue ?? ''));
 }

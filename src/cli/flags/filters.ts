@@ -53,12 +53,18 @@ export function defaultsFlag(operation: Operation): FlagInput {
 
 function shortcutFlag(key: FilterKey, { operator }: Shortcut) {
   const summary = `${key.about}${meaningOf(key, operator)}${key.required ? ' (required)' : ''}`;
+  const means = meaningOfKey(key);
+  const helpValue = means === 'date' ? 'DATE' : 'VALUE';
   const flag =
     operator === '->'
       ? Flags.string({ helpGroup, helpValue: 'A,B', multiple: true, multipleNonGreedy: true, summary })
-      : Flags.string({ helpGroup, helpValue: 'VALUE', summary });
-  const means = meaningOfKey(key);
+      : Flags.string({ helpGroup, helpValue, summary });
   return means === undefined ? flag : { ...flag, means };
+}
+
+function isNamed(key: FilterKey): boolean {
+  const means = meaningOfKey(key);
+  return means !== undefined && means !== 'date';
 }
 
 /** What texts of the key's flags are made into; `preferredLocation.id` is the id of a location. */
@@ -78,7 +84,8 @@ const SHORT: Partial<Record<Operator, string>> = {
 
 function meaningOf(key: FilterKey, operator: Operator): string {
   if (key.value.values !== undefined) return `: ${key.value.values.join(', ')}`;
-  if (operator === '->') return key.value.all ? ': ids or names, or ALL' : ': any of these';
+  if (isNamed(key)) return operator === '->' ? `: ids or names${key.value.all ? ', or ALL' : ''}` : ': id or name';
+  if (operator === '->') return ': any of these';
   return SHORT[operator] ?? '';
 }
 

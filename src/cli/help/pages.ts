@@ -29,6 +29,8 @@ export interface Page {
 /** The pages of `molar help`, in the order in which they are listed; each is a Markdown file in docs/help. */
 export const PAGES = [
   { name: 'filters', about: 'how --filter selects records, and the keys of each resource' },
+  { name: 'dates', about: 'dates relative to today, and which day today is' },
+  { name: 'names', about: 'names and time zones of locations, providers and operatories' },
   { name: 'output', about: 'formats, files, columns, and what a pipe gets' },
   { name: 'exit-codes', about: 'exit codes and error codes, for scripts' },
   { name: 'environment', about: 'variables and files that molar reads' },

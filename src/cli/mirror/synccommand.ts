@@ -69,7 +69,7 @@ export const syncFlags: FlagInput = {
   follow: mirror.toggle('Go on until interrupted: apply each change as the stream tells it, or sync again and again'),
   timezone: mirror.text(
     'ZONE',
-    "IANA time zone of the local times in views, this computer's when not given; a file keeps it",
+    "IANA time zone of the local times in views where molar names tells none, this computer's when not given; a file keeps it",
   ),
   moved: mirror.toggle('The same practice has a new address: compare everything'),
   'page-size': rowFlags['page-size'],

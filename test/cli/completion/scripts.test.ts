@@ -81,6 +81,7 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
     ['query', 'v_p'],
     ['v_patient_insurance_plans', 'v_patients'],
   ],
+  [['transactions', 'list', '--from', 'tod'], ['today']],
   [['nosuch', ''], []],
 ];
 
