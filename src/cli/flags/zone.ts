@@ -17,7 +17,7 @@ const { text, toggle } = flagGroup('OUTPUT');
 export const zoneFlags = {
   timezone: text(
     'ZONE',
-    "Time zone of times in a table, html or xlsx, and of dates and times given without one, such as America/Denver; else the location's by molar names, the configured one, or this computer's",
+    "Time zone of times in a table, html or xlsx, and of dates and times given without one, such as America/Denver; else the location's, the configured one, or this computer's",
   ),
   utc: toggle('Same as --timezone UTC'),
 };
@@ -27,7 +27,7 @@ export function zoneFlagsFor(keys: FilterKeys): FlagInput {
   if (Object.values(keys).every(({ value }) => value.name !== 'dateTime')) return {};
   const { timezone, utc } = zoneFlags;
   const summary =
-    "Time zone of dates and times given without one, such as America/Denver; else the location's by molar names, the configured one, or this computer's";
+    "Time zone of dates and times given without one, such as America/Denver; else the location's, the configured one, or this computer's";
   return { timezone: { ...timezone, summary }, utc };
 }
 
