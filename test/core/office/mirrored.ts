@@ -31,7 +31,11 @@ export class Mirrored {
     history: boolean,
   ) {
     const facts = { organization: 'o', url: 'http://localhost', history, columns: {}, timezone: null };
-    const options = { zone: 'Asia/Tokyo', isComputers: false, instantOf: () => Number.NaN, now: () => this.now };
+    const options = {
+      zones: { locations: [], zone: 'Asia/Tokyo', isComputers: false },
+      instantOf: () => Number.NaN,
+      now: () => this.now,
+    };
     this.store = SqliteMirror.open(file, facts, options);
   }
 
