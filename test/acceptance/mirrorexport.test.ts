@@ -4,6 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import readExcel from 'read-excel-file/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeMirror } from '../support/mirrorfile.ts';
 import { parquetRows } from '../support/parquet.ts';
@@ -81,6 +82,32 @@ test('csv is, byte for byte, what the list of the service is', async () => {
     expect((await readFile(inPlace('csv', `${resource}.csv`), 'utf8')) === expected, resource).toBe(true);
     expect(stdout.length).toBeGreaterThan(100);
   }
+});
+
+test('a workbook has the names of the profile, and the time at each location', async () => {
+  const records = (await recordsOf('appointments')).map((line) => JSON.parse(line));
+  const [first, second] = [...new Set(records.map(({ location }) => location.id))];
+  const config = { MOLAR_CONFIG_DIR: inPlace('config') };
+  const zones = new Map([
+    [first, 'America/Denver'],
+    [second, 'Pacific/Auckland'],
+  ]);
+  const names = [...zones].map(([id, zone]) => `location,${id},Office ${id},${zone}\n`).join('');
+  await molar(place.path, ['names', 'import', '-'], config, `kind,id,name,timezone\n${names}`);
+  const line = ['mirror', 'export', 'appointments', '--to', 'xlsx', '--format', 'xlsx', '--from', 'copy.db'];
+  expect(await molar(place.path, line, config)).toMatchObject({ code: 0 });
+  const [sheet] = await readExcel(inPlace('xlsx', 'appointments.xlsx'));
+  const [titles = [], ...rows] = (sheet?.data ?? []) as unknown[][];
+  const shown = ['id', 'start (local time)', 'location.name'].map((title) =>
+    rows.map((row) => row[titles.indexOf(title)]),
+  );
+  const localOf = (instant: string, timeZone = '') =>
+    new Date(`${new Date(instant).toLocaleString('sv-SE', { timeZone }).replace(' ', 'T')}Z`);
+  expect(shown).toEqual([
+    records.map(({ id }) => String(id)),
+    records.map(({ start, location }) => localOf(start, zones.get(location.id))),
+    records.map(({ location }) => `Office ${location.id}`),
+  ]);
 });
 
 /** CSV with a column empty; signed links are the one thing that a mirror leaves out. */

@@ -3,7 +3,6 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { readSettings } from '../../core/connection/settings.ts';
-import type { Environment } from '../../core/environment.ts';
 import { checkBookmarkName } from '../../core/exports/bookmark.ts';
 import { localFailure } from '../../core/failure.ts';
 import { holdLock } from '../../core/lockfile.ts';
@@ -19,9 +18,8 @@ import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { pingFlags } from '../ping.ts';
 import { lockOwner } from '../process/lockowner.ts';
-import { withPlaces } from '../rows/places.ts';
 import { durationText } from '../terminal/text.ts';
-import { EXPORTABLE, folderFormat, type PlannedFile, planFiles } from './exportplan.ts';
+import { EXPORTABLE, folderFormat, planFiles, withFilePlaces } from './exportplan.ts';
 import { runFolder } from './folderrun.ts';
 import { changesLine, folderLine } from './summary.ts';
 
@@ -155,13 +153,4 @@ export abstract class ExportFolderCommand extends MolarCommand {
 
 function tooLong(milliseconds: number) {
   return localFailure('run.overtime', `The run was stopped after ${durationText(milliseconds / 1000)}.`);
-}
-
-/** Names and local times in the formats that have them. */
-function withFilePlaces(file: PlannedFile, env: Environment): PlannedFile {
-  const { resource, operation, plan } = file.query;
-  return {
-    ...file,
-    query: { ...file.query, plan: withPlaces(plan, operation.fields ?? resource.fields, file.flags, env) },
-  };
 }

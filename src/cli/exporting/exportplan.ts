@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { operationOf, RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
+import type { Environment } from '../../core/environment.ts';
 import { tellsChanges } from '../../core/exports/bookmark.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { nearest } from '../../core/nearest.ts';
@@ -10,6 +11,7 @@ import type { ExportOptions } from '../flags/exports.ts';
 import { readFilter } from '../flags/filters.ts';
 import { readDestination } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
+import { withPlaces } from '../rows/places.ts';
 import { planRows } from '../rows/plan.ts';
 import type { ResourceQuery } from './resourceexport.ts';
 
@@ -131,4 +133,13 @@ function perResource(flags: FlagValues, name: string, resources: readonly Resour
 
 function listOf(resource: Resource) {
   return operationOf(resource, 'list');
+}
+
+/** A file with names beside ids, and local times, in the formats that have them (D55, D56). */
+export function withFilePlaces(file: PlannedFile, env: Environment): PlannedFile {
+  const { resource, operation, plan } = file.query;
+  return {
+    ...file,
+    query: { ...file.query, plan: withPlaces(plan, operation.fields ?? resource.fields, file.flags, env) },
+  };
 }

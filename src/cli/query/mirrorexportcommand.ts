@@ -62,7 +62,7 @@ export abstract class MirrorExportCommand extends MolarCommand {
     const folder = textFlag(flags, 'to') ?? '';
     const source = await openSource(await existingMirror(flags, context));
     try {
-      const files = planMirrorFiles(named, source, flags);
+      const files = planMirrorFiles(named, source, flags, context.env);
       await guarded(`make the folder ${folder}`, () => makeOwnFolder(folder));
       const lock = `${folder}/.molar-export.lock`;
       const release = await holdLock(lock, `The folder ${folder}`, lockOwner(context.clock));

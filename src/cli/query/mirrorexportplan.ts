@@ -3,12 +3,13 @@ import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import type { Field } from '../../catalog/fields/kind.ts';
 import { text } from '../../catalog/fields/text.ts';
+import type { Environment } from '../../core/environment.ts';
 import { usageFailure } from '../../core/failure.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { FORMATS } from '../../core/output/formats.ts';
 import type { MirrorSource } from '../../core/query/mirrorsource.ts';
 import type { MirroredTable } from '../../core/query/mirrortables.ts';
-import type { PlannedFile } from '../exporting/exportplan.ts';
+import { type PlannedFile, withFilePlaces } from '../exporting/exportplan.ts';
 import { readDestination } from '../flags/output.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
 import { planRows } from '../rows/plan.ts';
@@ -45,12 +46,13 @@ export function planMirrorFiles(
   named: readonly Resource[] | undefined,
   { tables, isDeidentified }: Pick<MirrorSource, 'tables' | 'isDeidentified'>,
   flags: FlagValues,
+  env: Environment,
 ): MirrorFile[] {
   const files = (named ?? STORED_RESOURCES).flatMap((resource) => {
     const table = tables.find((each) => each.resource === resource.name);
-    return table === undefined
-      ? []
-      : [{ table, planned: planned(isDeidentified ? inYears(resource) : resource, table, flags) }];
+    if (table === undefined) return [];
+    if (isDeidentified) return [{ table, planned: planned(inYears(resource), table, flags) }];
+    return [{ table, planned: withFilePlaces(planned(resource, table, flags), env) }];
   });
   return named === undefined ? files.filter(({ table }) => table.complete || table.unavailable === null) : files;
 }

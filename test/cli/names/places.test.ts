@@ -1,3 +1,4 @@
+import readExcel from 'read-excel-file/node';
 import { describe, expect, it } from 'vitest';
 import AppointmentsGet from '../../../src/commands/appointments/get.ts';
 import AppointmentsList from '../../../src/commands/appointments/list.ts';
@@ -64,6 +65,19 @@ describe('lists for people', () => {
     const argv = ['--format', 'table', '--fields', 'id,location.id', '--no-header'];
     const ran = await list(argv, { script: found(at(1, 5)), env: namesEnv(NAMES), terminal: 24 });
     expect(ran.stdout).toContain('  Main Street\n');
+  });
+
+  it('are so in a workbook', async () => {
+    const argv = ['--fields', 'id,start,location.id', '--format', 'xlsx'];
+    const chunks: Uint8Array[] = [];
+    const write = async (chunk: string | Uint8Array) => void chunks.push(Buffer.from(chunk));
+    await list(argv, { script: found(at(1, 5), at(2, 6)), env: namesEnv(NAMES), write });
+    const [sheet] = await readExcel(Buffer.concat(chunks));
+    expect(sheet?.data).toEqual([
+      ['id', 'start (local time)', 'location.id', 'location.name'],
+      ['1', new Date('2026-11-24T08:00:00Z'), '5', 'Main Street'],
+      ['2', new Date('2026-11-25T04:00:00Z'), '6', 'Harbour'],
+    ]);
   });
 
   it('never truncate an id for a name', async () => {
