@@ -1,97 +1,35 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import MirrorExport from '../../../src/commands/mirror/export.ts';
-import MirrorStatus from '../../../src/commands/mirror/status.ts';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
-import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
-import { runCommand, type World } from '../../cli/runcommand.ts';
+import type { World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
-import { TestClock } from '../../support/clock.ts';
-import { LOCATIONS, PATIENTS } from '../../support/ids.ts';
-import { allRecords, line, organizationRecords, tokenRecords } from '../../support/practice.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import { PATIENTS } from '../../support/ids.ts';
+import { organizationRecords, tokenRecords } from '../../support/practice.ts';
+import type { TestService } from '../../support/service.ts';
+import { contentOf, openPlace, WANDA } from './deidentified.ts';
 import { queried, TABLES } from './oracle.ts';
 import { bytesBelow, Finder, originalsOf } from './originals.ts';
-import { changeSomething, connectionTo, disturbed, serverRecords, without } from './practice.ts';
+import { changeSomething, disturbed, serverRecords, without } from './practice.ts';
 
+let place: Awaited<ReturnType<typeof openPlace>>;
 let service: TestService;
 let folder: string;
 let file: string;
 let key: string;
-let env: Readonly<Record<string, string>>;
-
-/** Every field of it is one of a kind. */
-const WANDA = line('PatientV1', {
-  id: 70_000_000_000_177,
-  firstName: 'Wandalina',
-  lastName: 'Quetzalworth',
-  preferredName: 'Wandy-Q',
-  middleInitial: 'Xq.',
-  title: 'Countess',
-  nameSuffix: 'XIVth',
-  gender: 'F',
-  dateOfBirth: '1931-07-19',
-  patientStatus: 'ACTIVE',
-  contactMethod: 'Text me',
-  languageType: 'English',
-  chartNumber: 'CHART-99217',
-  emailAddress: 'wanda.q@example.org',
-  phones: [{ id: 70_000_000_009_177, phoneType: 'MOBILE', number: '(719) 555-0177', extension: 'x8841', sequence: 1 }],
-  preferredLocation: { id: LOCATIONS.east },
-  address1: '17 Ptarmigan Crescent',
-  address2: 'Apt. Zebra',
-  city: 'Leadvillington',
-  state: 'CO',
-  postalCode: '82190-1234',
-  firstVisitDate: '2019-08-07T16:05:04.000Z',
-});
-
-async function open(records: Iterable<Readonly<Record<string, unknown>>> = [...allRecords(), WANDA]) {
-  const opened = await testService(records, { clock: new TestClock(Date.now()) });
-  env = connectionTo(await opened.app.listen({ host: '127.0.0.1', port: 0 }));
-  return opened;
-}
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
-  key = join(folder, 'the.key');
-  service = await open();
+  place = await openPlace();
+  ({ service, folder, file, key } = place);
 });
 
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => place.close());
 
-const clock = { now: Date.now, sleep: async () => {} };
+const sync: typeof place.sync = (...given) => place.sync(...given);
+const verify: typeof place.verify = (...given) => place.verify(...given);
+const run: typeof place.run = (...given) => place.run(...given);
 const still = disturbed(async () => {});
-
-async function run(id: string, command: unknown, words: readonly string[], world: World = {}) {
-  const ran = await runCommand(id, command, words, { env, clock, openNetwork: still, ...world });
-  return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
-}
-
-const sync = (words: readonly string[] = ['--deidentify', key], world: World = {}, to = file) =>
-  run('mirror:sync', MirrorSync, ['--to', to, '--json', ...words], world);
-const verify = (words: readonly string[] = []) =>
-  run('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words]);
-
-/** All rows of all tables of the service, in one order, without when they were written. */
-function contentOf(of: string): Record<string, unknown> {
-  const tables = queried(of, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'")
-    .map(({ name }) => String(name))
-    .filter((name) => !/_(deleted|history)$/.test(name));
-  const rowsOf = (table: string) =>
-    queried(of, `SELECT * FROM ${table}`)
-      .map(({ _synced_at, ...row }) => JSON.stringify(row))
-      .sort();
-  return Object.fromEntries(tables.map((table) => [table, rowsOf(table)]));
-}
 
 async function firstId(path: string): Promise<unknown> {
   const { body } = await service.call('GET', path, { query: { lastId: 0 } });
@@ -145,12 +83,10 @@ describe('a de-identified mirror', () => {
     }
     seen.push(await bytesBelow(folder));
 
-    const empty = await open([...organizationRecords(), ...tokenRecords()]);
-    const other = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-    await sync(['--deidentify', join(other, 'the.key'), '--history'], {}, join(other, 'empty.db'));
-    const words = new Finder(known).in(await bytesBelow(other));
+    const empty = await openPlace([...organizationRecords(), ...tokenRecords()]);
+    await empty.sync(['--deidentify', empty.key, '--history']);
+    const words = new Finder(known).in(await bytesBelow(empty.folder));
     await empty.close();
-    await rm(other, { recursive: true });
     // The copy's own instants are of today.
     const today = new Date().toISOString().slice(0, 10);
     const finder = new Finder([...known].filter((original) => !words.has(original) && !original.startsWith(today)));
@@ -332,71 +268,5 @@ describe('a de-identified mirror', () => {
     connection.close();
     await sync([]);
     expect(queried(file, `SELECT date_of_birth FROM patients WHERE ${wanda}`)).toEqual([{ date_of_birth: null }]);
-  });
-});
-
-describe('the key of a de-identified mirror', () => {
-  it('is made for its owner alone, kept, and told from another one', async () => {
-    expect(await sync()).toMatchObject({ exitCode: 0, stderr: '' });
-    const facts = await stat(key);
-    expect([facts.size, facts.mode & 0o777]).toEqual([32, 0o600]);
-    const secret = await readFile(key);
-    const status = async (of: string) =>
-      (await run('mirror:status', MirrorStatus, ['--to', of, '--json'])).json.deidentified;
-    expect(await status(file)).toBe(true);
-    // The same key gives the same pseudonyms, another one others.
-    const [second, third] = [join(folder, 'second.db'), join(folder, 'third.db')];
-    await sync(['--deidentify', key], {}, second);
-    await sync(['--deidentify', join(folder, 'other.key')], {}, third);
-    const ids = (of: string) => queried(of, 'SELECT id FROM patients ORDER BY id');
-    expect(ids(second)).toEqual(ids(file));
-    expect(ids(third)).not.toEqual(ids(file));
-    expect((await bytesBelow(folder, ['the.key'])).includes(secret)).toBe(false);
-
-    await sync([], {}, join(folder, 'clear.db'));
-    expect(await status(join(folder, 'clear.db'))).toBe(false);
-    const REFUSED = [
-      [file, join(folder, 'other.key'), 'is not the key that'],
-      [file, join(folder, 'not-there.key'), 'is not there'],
-      [join(folder, 'clear.db'), key, 'in the clear'],
-    ] as const;
-    for (const [of, named, why] of REFUSED) {
-      const ran = await sync(['--deidentify', named], {}, of);
-      expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining(why)]);
-    }
-    expect(await stat(join(folder, 'not-there.key')).catch(() => 'none')).toBe('none');
-    await writeFile(join(folder, 'short.key'), 'too short');
-    const short = await sync(['--deidentify', join(folder, 'short.key')], {}, join(folder, 'new.db'));
-    expect([short.exitCode, short.stderr]).toEqual([2, expect.stringContaining('32 bytes')]);
-    await rm(key);
-    expect(await sync([])).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('the.key') });
-    // It may lie elsewhere by now.
-    const moved = join(folder, 'moved.key');
-    await writeFile(moved, secret);
-    await chmod(moved, 0o600);
-    expect(await sync(['--deidentify', moved])).toMatchObject({ exitCode: 0 });
-    expect(await verify()).toMatchObject({ exitCode: 0 });
-  });
-
-  it('turns every id into another one, and back', async () => {
-    const { Permutation } = await import('../../../src/core/mirror/deidentify/permutation.ts');
-    const permutation = new Permutation(randomBytes(32));
-    const ids = [1n, 2n, 3n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 63n - 1n];
-    for (let id = 70_000_000_000_000n; id < 70_000_000_002_000n; id++) ids.push(id);
-    const pseudonyms = ids.map((id) => permutation.pseudonym(id) ?? 0n);
-    expect(new Set(pseudonyms).size).toBe(ids.length);
-    expect(pseudonyms.map((each) => permutation.original(each))).toEqual(ids);
-    expect(
-      pseudonyms.every(
-        (each, at) => each > 0n && each < 2n ** 63n && each < 2n ** 53n === (ids[at] as bigint) < 2n ** 53n,
-      ),
-    ).toBe(true);
-    // Neighbours are nowhere near each other: half of the bits differ.
-    const bits = pseudonyms
-      .slice(7)
-      .map((each, at) => (each ^ (pseudonyms[at + 6] as bigint)).toString(2).replaceAll('0', '').length);
-    const mean = bits.reduce((sum, each) => sum + each, 0) / bits.length;
-    expect(Math.abs(mean - 26.5)).toBeLessThan(0.5);
-    expect([0n, -1n, 2n ** 63n].map((id) => permutation.pseudonym(id))).toEqual([undefined, undefined, undefined]);
   });
 });

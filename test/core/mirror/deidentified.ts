@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import MirrorVerify from '../../../src/commands/mirror/verify.ts';
+import { runCommand, type World } from '../../cli/runcommand.ts';
+import { TestClock } from '../../support/clock.ts';
+import { LOCATIONS } from '../../support/ids.ts';
+import { allRecords, line } from '../../support/practice.ts';
+import { testService } from '../../support/service.ts';
+import { queried } from './oracle.ts';
+import { connectionTo, disturbed } from './practice.ts';
+
+/** Every field of it is one of a kind. */
+export const WANDA = line('PatientV1', {
+  id: 70_000_000_000_177,
+  firstName: 'Wandalina',
+  lastName: 'Quetzalworth',
+  preferredName: 'Wandy-Q',
+  middleInitial: 'Xq.',
+  title: 'Countess',
+  nameSuffix: 'XIVth',
+  gender: 'F',
+  dateOfBirth: '1931-07-19',
+  patientStatus: 'ACTIVE',
+  contactMethod: 'Text me',
+  languageType: 'English',
+  chartNumber: 'CHART-99217',
+  emailAddress: 'wanda.q@example.org',
+  phones: [{ id: 70_000_000_009_177, phoneType: 'MOBILE', number: '(719) 555-0177', extension: 'x8841', sequence: 1 }],
+  preferredLocation: { id: LOCATIONS.east },
+  address1: '17 Ptarmigan Crescent',
+  address2: 'Apt. Zebra',
+  city: 'Leadvillington',
+  state: 'CO',
+  postalCode: '82190-1234',
+  firstVisitDate: '2019-08-07T16:05:04.000Z',
+});
+
+const clock = { now: Date.now, sleep: async () => {} };
+const still = disturbed(async () => {});
+
+/** A service, and a folder for de-identified mirrors of it and their keys. */
+export async function openPlace(records: Iterable<Readonly<Record<string, unknown>>> = [...allRecords(), WANDA]) {
+  const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  const [file, key] = [join(folder, 'practice.db'), join(folder, 'the.key')];
+  const service = await testService(records, { clock: new TestClock(Date.now()) });
+  const env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  const run = async (id: string, command: unknown, words: readonly string[], world: World = {}) => {
+    const ran = await runCommand(id, command, words, { env, clock, openNetwork: still, ...world });
+    return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
+  };
+  return {
+    ...{ service, folder, file, key, run },
+    sync: (words: readonly string[] = ['--deidentify', key], world: World = {}, to = file) =>
+      run('mirror:sync', MirrorSync, ['--to', to, '--json', ...words], world),
+    verify: (words: readonly string[] = []) => run('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words]),
+    close: async () => {
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** All rows of all tables of the service, in one order, without when they were written. */
+export function contentOf(of: string): Record<string, unknown> {
+  const tables = queried(of, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'")
+    .map(({ name }) => String(name))
+    .filter((name) => !/_(deleted|history)$/.test(name));
+  const rowsOf = (table: string) =>
+    queried(of, `SELECT * FROM ${table}`)
+      .map(({ _synced_at, ...row }) => JSON.stringify(row))
+      .sort();
+  return Object.fromEntries(tables.map((table) => [table, rowsOf(table)]));
+}
