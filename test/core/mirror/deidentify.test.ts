@@ -233,6 +233,19 @@ describe('a de-identified mirror', () => {
       { gender: expect.any(String), _operation: 'CREATE' },
       { gender: 'O', _operation: 'UPDATE' },
     ]);
+    const times = queried(
+      file,
+      'SELECT _synced_at AS at FROM patients UNION SELECT _valid_from FROM patients_history UNION SELECT _valid_to FROM patients_history',
+    );
+    expect(times).toEqual([{ at: null }, { at: _deleted_at }]);
+  });
+
+  it('does not keep what the service says when it refuses a resource', async () => {
+    const refused = { openNetwork: without('/patientinsuranceplans') };
+    await sync(['events', 'patientinsuranceplans', '--deidentify', key], refused);
+    expect(queried(file, 'SELECT unavailable FROM _mirror WHERE unavailable IS NOT NULL')).toEqual([
+      { unavailable: 'HTTP 404' },
+    ]);
   });
 
   it('is compared with the service in what it keeps, and mended', async () => {
@@ -243,6 +256,8 @@ describe('a de-identified mirror', () => {
     );
     const [{ id: pseudonym } = {}] = queried(file, "SELECT id FROM patients WHERE state = 'TX'");
     damaged.close();
+    // What has changed since the last sync is no difference.
+    await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { gender: 'O' } });
     const found = await verify();
     expect(found.exitCode).toBe(9);
     const different = found.json.resources.flatMap(({ different }: { different: unknown[] }) => different);

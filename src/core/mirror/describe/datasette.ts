@@ -4,7 +4,7 @@ import { columnText, type DescribedColumn, type DescribedTable } from './describ
 const LABELS = ['last_name', 'name', 'title', 'tag_text', 'reason', 'exam_name'];
 
 /** Tables of our own that are for nobody else. */
-const HIDDEN = ['_offsets', '_facts', '_progress', '_staged', '_found', '_received'];
+const HIDDEN = ['_zones', '_offsets', '_facts', '_progress', '_staged', '_found', '_received'];
 
 const OWN = {
   _mirror: { description: 'As of when each table is true' },
