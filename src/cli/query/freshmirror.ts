@@ -16,13 +16,16 @@ export class FreshMirror extends MirrorSyncCommand {
   }
 }
 
-/** The command line of that sync: with the connection of this one. */
-export function freshLine(flags: FlagValues, file: string): string[] {
-  const given = Object.keys(connectionFlags).flatMap((name) => {
+/** The command line of that sync: with the connection of this one. `resources`: what to sync; everything where empty. */
+export function freshLine(flags: FlagValues, file: string, resources: readonly string[] = []): string[] {
+  const given = [...Object.keys(connectionFlags), 'quiet'].flatMap((name) => {
     const value = textFlag(flags, name);
     if (value !== undefined) return [`--${name}=${value}`];
     return isOn(flags, name) ? [`--${name}`] : [];
   });
+  const age = textFlag(flags, 'fresh') ?? '';
+  // What is older than nothing is synced always.
+  const fresh = /^0+[smhd]?$/.test(age) ? [] : [`--fresh=${age}`];
   // The summary is printed as JSON, which is nothing here.
-  return [`--to=${file}`, `--fresh=${textFlag(flags, 'fresh')}`, '--json', ...given];
+  return [...resources, `--to=${file}`, ...fresh, '--json', ...given];
 }

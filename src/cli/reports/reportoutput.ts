@@ -5,23 +5,25 @@ import { formatsFor, terminalSafe } from '../../core/output/formats.ts';
 import { streamSink } from '../../core/output/sink.ts';
 import type { Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
-import type { RowPlan } from '../rows/plan.ts';
+import type { Destination } from '../flags/output.ts';
 
 /**
  * Writes text that is made at once, or piece by piece once everything it is made of is known. The output is opened
  * before that, so that nothing is requested in vain, and stays as it was when anything fails.
  */
 export async function writeReport(
-  plan: RowPlan,
+  plan: Destination,
   context: Context,
-  make: () => Promise<string | Generator<string>>,
+  make: () => Promise<string | Generator<string | Uint8Array>>,
 ): Promise<void> {
   const write = (chunk: string | Uint8Array) => untilAborted(context.streams.stdout.write(chunk), context.signal);
   const sink = plan.out === undefined ? streamSink(write) : await openAtomicFile(plan.out);
   try {
     const text = await make();
     const safe = plan.toTerminal ? terminalSafe(plan.format) : (piece: string) => piece;
-    for (const piece of typeof text === 'string' ? [text] : text) await sink.write(safe(piece));
+    for (const piece of typeof text === 'string' ? [text] : text) {
+      await sink.write(typeof piece === 'string' ? safe(piece) : piece);
+    }
     await sink.commit();
   } catch (cause) {
     await sink.abort();
@@ -38,13 +40,16 @@ export function noFields(form: string): Failure {
   });
 }
 
-/** A JSON object whose lists have an entry per line, in pieces of complete lines. A list may be made while it is written. */
-export function* jsonDocument(parts: Row): Generator<string> {
+/**
+ * A JSON object whose lists have an entry per line, in pieces of complete lines. A list may be made while it is written.
+ * `textOf`: writes a value as JSON.
+ */
+export function* jsonDocument(parts: Row, textOf: (value: unknown) => string = JSON.stringify): Generator<string> {
   let before = '{\n';
   for (const [name, value] of Object.entries(parts)) {
     yield `${before}${JSON.stringify(name)}: `;
-    if (isList(value)) yield* jsonList(value);
-    else yield JSON.stringify(value);
+    if (isList(value)) yield* jsonList(value, textOf);
+    else yield textOf(value);
     before = ',\n';
   }
   yield '\n}\n';
@@ -54,10 +59,10 @@ function isList(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value;
 }
 
-function* jsonList(entries: Iterable<unknown>): Generator<string> {
+function* jsonList(entries: Iterable<unknown>, textOf: (value: unknown) => string): Generator<string> {
   let isEmpty = true;
   for (const rows of slices(entries)) {
-    yield `${isEmpty ? '[\n' : ',\n'}${rows.map((entry) => JSON.stringify(entry)).join(',\n')}`;
+    yield `${isEmpty ? '[\n' : ',\n'}${rows.map((entry) => textOf(entry)).join(',\n')}`;
     isEmpty = false;
   }
   yield isEmpty ? '[]' : '\n]';

@@ -22,12 +22,17 @@ export function ndjsonFormatter(): Formatter {
 
 /** A record as JSON; a whole number that is no safe integer is written with all its digits. */
 function recordJson(row: Row): string {
-  const values = Object.values(row);
-  if (!values.some((value) => typeof value === 'bigint')) return JSON.stringify(row);
-  const members = Object.entries(row).map(([name, value]) => {
-    return `${JSON.stringify(name)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`;
-  });
-  return `{${members.join(',')}}`;
+  const isExact = Object.values(row).every((value) => typeof value !== 'bigint');
+  return isExact ? JSON.stringify(row) : exactJson(row);
+}
+
+/** Any value as JSON; whole numbers that are no safe integers, at any depth, are written with all their digits. */
+export function exactJson(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(exactJson).join(',')}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${exactJson(member)}`).join(',')}}`;
 }
 
 /** Counts the records of a file as its bytes arrive. */

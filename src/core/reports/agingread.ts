@@ -44,6 +44,8 @@ export interface LocationAging {
   readonly guarantors: readonly Guarantor[];
   /** Sums over the guarantors. */
   readonly money: AgingMoney;
+  /** Sums of the pages as the server states them, by the names that the API gives them, in parts of a cent. */
+  readonly stated: Readonly<Record<string, number>>;
   /** Responses that it took. */
   readonly pages: number;
   /** What the server's own sums get wrong, each as a sentence. */
@@ -115,6 +117,7 @@ class MergedPages {
   pages = 0;
   private readonly guarantors = new Guarantors();
   private readonly problems: string[] = [];
+  private readonly stated: Record<string, number> = {};
   private fractions = 0;
   private roundings = 0;
 
@@ -123,18 +126,20 @@ class MergedPages {
     for (const guarantor of guarantors) this.guarantors.add(guarantor);
     this.fractions += checked.fractions;
     this.roundings += checked.roundings;
+    for (const [sum, parts] of Object.entries(checked.stated)) this.stated[sum] = (this.stated[sum] ?? 0) + parts;
     for (const problem of checked.problems) this.problems.push(`${name}: ${problem}`);
     this.pages++;
   }
 
   report(location: string, changed: boolean): LocationAging {
-    const { pages, fractions, roundings } = this;
+    const { pages, stated, fractions, roundings } = this;
     const guarantors = this.guarantors.sorted();
     const problems = this.problems.map((problem) => `Location ${location}, ${problem}.`);
     return {
       location,
       guarantors,
       money: moneyOf(addedUp(guarantors)),
+      stated,
       pages,
       fractions,
       roundings,
@@ -174,6 +179,8 @@ function isRecord(value: unknown): value is Row {
 interface CheckedSums {
   /** What is wrong, each as half a sentence. */
   readonly problems: readonly string[];
+  /** The sums that the server states, or those of the guarantors where it states none; in parts of a cent. */
+  readonly stated: Readonly<Record<string, number>>;
   /** Amounts of its guarantors that have fractions of a cent. */
   readonly fractions: number;
   /** Sums that differ by no more than the rounding of such amounts. */
@@ -190,6 +197,7 @@ const ROUNDING = PARTS_OF_CENT / 2;
  */
 function checkSums(data: Row, guarantors: readonly Guarantor[]): CheckedSums {
   const problems: string[] = [];
+  const statedSums: Record<string, number> = {};
   let roundings = 0;
   /** `difference`: in parts of a cent, between sums of which `fractions` amounts have fractions of a cent. */
   const compare = (difference: number, fractions: number, problem: () => string) => {
@@ -211,6 +219,7 @@ function checkSums(data: Row, guarantors: readonly Guarantor[]): CheckedSums {
   const fractions: Row = { ...sumsMoney(countsByName), balance: balanceFractions(countsByName) };
   for (const [name, sum] of Object.entries(sumsMoney(moneyOf(addedUp(guarantors))))) {
     const stated = data[name];
+    if (typeof sum === 'number') statedSums[name] = stated == null ? sum : amountIn(data, name);
     if (stated === undefined || stated === null) continue;
     if (typeof sum === 'number') {
       compareSum(name, amountIn(data, name), sum, fractions[name] as number);
@@ -222,7 +231,7 @@ function checkSums(data: Row, guarantors: readonly Guarantor[]): CheckedSums {
       compareSum(`${name}.${part}`, amountIn(stated as Row, part), partSum as number, partFractions);
     }
   }
-  return { problems, roundings, fractions: counts.reduce((total, count) => total + count, 0) };
+  return { problems, stated: statedSums, roundings, fractions: counts.reduce((total, count) => total + count, 0) };
 }
 
 function balanceProblem(id: string, amounts: AgingAmounts): string {
