@@ -10,6 +10,8 @@ import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
 import { EXPORTABLE } from '../exporting/exportplan.ts';
 import { kebab } from '../flags/values.ts';
 import { PAGES } from '../help/pages.ts';
+import { REPORTS } from '../office/all.ts';
+import { DayReader } from '../office/days.ts';
 import { sqlWords } from './sqlwords.ts';
 
 /**
@@ -53,10 +55,19 @@ export function valuesOfFlag(id: string, flag: Part): Values {
     const words = selectableNames(place.operation.fields ?? place.resource.fields);
     return { kind: flag.name === 'sort' ? 'sort' : 'list', words };
   }
+  if (id.startsWith('reports:') && (flag.name === 'fields' || flag.name === 'sort')) {
+    return { kind: flag.name === 'sort' ? 'sort' : 'list', words: reportColumns(id.slice('reports:'.length)) };
+  }
   if (/\b(?:FILE|DIR)\b/.test(String(flag.helpValue ?? ''))) return { kind: 'file' };
   if (flag.helpValue === 'DATE') return { kind: 'words', words: DATE_WORDS };
   if (flag.name === 'scope') return { kind: 'words', words: SCOPES };
   return (place && listedValues(place, flag.name)) ?? writtenValues(String(flag.helpValue ?? ''));
+}
+
+/** The columns of a report as it is without flags. */
+function reportColumns(report: string): readonly string[] {
+  const spec = REPORTS.find(({ name }) => name === report);
+  return spec?.ask({}, new DayReader({}, '2026-01-01')).columns.map(({ name }) => name) ?? [];
 }
 
 /** The values of the arguments of a command. */

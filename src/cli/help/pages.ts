@@ -8,6 +8,7 @@ import { tellsChanges } from '../../core/exports/bookmark.ts';
 import { LOCAL_FAILURES } from '../../core/failure.ts';
 import { FORMATS, formatsWhere } from '../../core/output/formats.ts';
 import { CONFIG_KEYS } from '../../core/profiles/defaults.ts';
+import { REPORTS } from '../office/all.ts';
 
 type Rows = readonly (readonly [term: string, meaning: string])[];
 
@@ -36,6 +37,10 @@ export const PAGES = [
   { name: 'environment', about: 'variables and files that molar reads' },
   { name: 'paging', about: 'how lists are read to the end, how that is proved, and retries' },
   { name: 'exports', about: 'unattended runs: resume, receipts, changes only, cron' },
+  {
+    name: 'reports',
+    about: 'lists for the front desk and the manager: sources, days, outputs, a file for each location',
+  },
   { name: 'queries', about: 'SQL over the mirror: parameters, saved statements, other programs' },
   { name: 'recurrence', about: 'series of calendar events, in words or as a rule' },
   { name: 'stream', about: 'messages of the streaming channel, routing keys, and how to miss none' },
@@ -79,6 +84,7 @@ function plain(text: string): string {
 
 /** What stands for `<!-- name -->` in a page. */
 const GENERATED = {
+  reports: () => [{ rows: REPORTS.map(({ name, description }) => [name, description] as const) }],
   operators: () => [{ rows: Object.entries(OPERATOR_MEANINGS) }],
   'filter-keys': () => RESOURCES.flatMap(filterKeysOf),
   formats: () => [{ rows: Object.entries(FORMATS).map(([format, { about }]) => [format, about]) }],

@@ -1,0 +1,108 @@
+import type { Config } from '@oclif/core/config';
+import { Failure, isInterruption, localFailure } from '../../core/failure.ts';
+import { noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
+import { QueryFault } from '../../core/query/fault.ts';
+import type { QueryValue } from '../../core/query/result.ts';
+import { openReadOnly } from '../../core/query/sqliteopen.ts';
+import { SqliteQuery } from '../../core/query/sqlitequery.ts';
+import type { Context } from '../context.ts';
+import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
+import { mirrorFile } from '../mirror/place.ts';
+import { FreshMirror, freshLine } from '../query/freshmirror.ts';
+import { queryFailure } from '../query/queryfailure.ts';
+
+/** A mirror to read. */
+export interface MirrorReader {
+  readonly hasHistory: boolean;
+  /** The rows of a statement, with the names of its columns. Throws a Failure. */
+  readonly rows: (sql: string) => { readonly names: readonly string[]; readonly values: readonly QueryValue[][] };
+}
+
+/** Where the mirror of a command line is, and what brings it up to date. */
+export interface MirrorPlace {
+  readonly flags: FlagValues;
+  readonly context: Context;
+  readonly config: Config;
+  readonly note: (text: string) => Promise<void>;
+}
+
+/** The flag that no report has: the place is always that of the profile. */
+const PLACE = 'mirror';
+
+/** Whether the mirror of the profile keeps every version of a record; false where there is none. */
+export function keepsHistory(flags: FlagValues, context: Context): boolean {
+  return readMirror(mirrorFile(flags, context, PLACE))?.facts.history ?? false;
+}
+
+/**
+ * The mirror of the profile: made where there is none, synced first when these resources are older than `--fresh`, as it
+ * is with `--offline`. Throws a Failure: exit 4 where `--offline` finds none, and what a sync throws.
+ */
+export async function currentMirror(resources: readonly string[], place: MirrorPlace): Promise<MirrorReader> {
+  const { flags, context } = place;
+  const file = mirrorFile(flags, context, PLACE);
+  if (!isOn(flags, 'offline')) await refreshed(file, resources, place);
+  const contents = readMirror(file);
+  if (contents === undefined) throw noMirror(file);
+  return { hasHistory: contents.facts.history, rows: (sql) => rowsOf(file, sql) };
+}
+
+/** The age of a mirror at which it is synced first, where `--fresh` names none. */
+const FRESH = '15m';
+
+/** How often to look whether another command has done with the mirror, and after how many milliseconds each time. */
+const LOOKS = 240;
+const PAUSE = 250;
+
+async function refreshed(file: string, resources: readonly string[], place: MirrorPlace): Promise<void> {
+  const { flags, context, config, note } = place;
+  const isFirst = readMirror(file) === undefined;
+  if (isFirst) await note(`The first report makes a copy of the practice, which takes a while: ${file}`);
+  const fresh = textFlag(flags, 'fresh') ?? FRESH;
+  // The first run makes all of it; later ones bring up to date what is read.
+  const line = freshLine({ ...flags, fresh }, file, isFirst ? [] : resources);
+  for (let look = 0; ; look++) {
+    try {
+      return await FreshMirror.start(line, config);
+    } catch (cause) {
+      if (isInterruption(cause)) throw cause;
+      // Reports that are due at the same time share one sync.
+      if (look < LOOKS && isInUse(cause)) await context.clock.sleep(PAUSE, context.signal);
+      else if (isFirst && isWhole(resources, file)) return;
+      else throw cause;
+    }
+  }
+}
+
+/** Whether another command has the lock of the mirror. */
+function isInUse(cause: unknown): boolean {
+  return cause instanceof Failure && cause.items.some(({ source }) => source?.endsWith('.lock') === true);
+}
+
+/** Whether what a report reads is there, whatever else could not be read. */
+function isWhole(resources: readonly string[], file: string): boolean {
+  const states = [...(readMirror(file)?.resources ?? [])].filter(([{ resource }]) => resources.includes(resource.name));
+  return states.length === resources.length && states.every(([, { complete }]) => complete);
+}
+
+/** Rows of one step of a statement. */
+const ROWS = 1000;
+
+function rowsOf(file: string, sql: string): ReturnType<MirrorReader['rows']> {
+  try {
+    const connection = openReadOnly(file);
+    try {
+      const query = new SqliteQuery(connection, { sql, parameters: {}, partial: false });
+      const values: QueryValue[][] = [];
+      for (let step = query.next(ROWS); step.length > 0; step = query.next(ROWS)) values.push(...step);
+      return { names: query.names, values };
+    } finally {
+      connection.close();
+    }
+  } catch (cause) {
+    if (!(cause instanceof QueryFault)) throw cause;
+    const failure = queryFailure(cause, sql);
+    if (cause.facts.kind !== 'incomplete') throw failure;
+    throw localFailure('query.incomplete', failure.message, { hint: 'Run molar mirror sync.', cause });
+  }
+}
