@@ -1,0 +1,169 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { openNetwork } from '../../../src/core/transport/network.ts';
+import { DEMO_ORGANIZATION_ID } from '../../../src/demo/practice.ts';
+import { smallPractice } from '../../demo/smallpractice.ts';
+import { TestClock } from '../../support/clock.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { type Ran, runCommand, type World } from '../runcommand.ts';
+
+export type Record_ = Readonly<Record<string, unknown>>;
+
+/** A link of a record. */
+export const linked = (value: unknown): string => String((value as { id: number } | null)?.id ?? '');
+
+/** The zones of the demo's locations, as its records say. The second comes first in the names file. */
+export const NAMES = `kind,id,name,timezone,order
+location,1000000000001,Denver,America/Denver,2
+location,1000000000002,"Smithtown, East",America/New_York,1
+provider,1100000000001,Dr. Archer,,
+operatory,1200000000001,Op 1,,
+`;
+
+/** A practice as lines of an import, and who may read it. */
+interface Practice {
+  readonly records: () => readonly Record_[];
+  readonly organization: string;
+  readonly token: string;
+}
+
+/** The small demo practice; documents make most of the import's time. */
+const DEMO: Practice = {
+  records: () => [
+    ...smallPractice().all.filter(({ type }) => type !== 'DocumentV1'),
+    {
+      ...{ type: 'AccessToken', token: 'token-of-the-demo', organizations: [DEMO_ORGANIZATION_ID] },
+      scopes: ['model:read', 'practice:read'],
+    },
+  ],
+  organization: DEMO_ORGANIZATION_ID,
+  token: 'token-of-the-demo',
+};
+
+/** A practice that is served, a folder for its mirror, and commands that are run against both. */
+export class Office {
+  folder = '';
+  service!: TestService;
+  private env: Readonly<Record<string, string>> = {};
+  /** Requests since the last run began. */
+  requests: string[] = [];
+
+  constructor(private readonly practice: Practice) {}
+
+  async open(): Promise<void> {
+    const { records, organization, token } = this.practice;
+    this.service = await testService(records(), { clock: new TestClock(Date.now()) });
+    this.folder = await mkdtemp(join(tmpdir(), 'molar-reports-'));
+    const url = await this.service.app.listen({ host: '127.0.0.1', port: 0 });
+    this.env = {
+      ...{ MOLAR_URL: url, MOLAR_ORGANIZATION: organization, MOLAR_TOKEN: token },
+      ...{ MOLAR_CONFIG_DIR: this.folder, TZ: 'UTC' },
+    };
+    await mkdir(join(this.folder, 'names'));
+    await writeFile(join(this.folder, 'names', 'default.csv'), NAMES);
+  }
+
+  async close(): Promise<void> {
+    await this.service.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Runs `molar ID WORDS`. `lie`: changes the text of answers. */
+  async run(id: string, words: readonly string[], world: World = {}, lie?: (url: string, text: string) => string) {
+    this.requests = [];
+    const { default: command } = await import(
+      `${resolve(import.meta.dirname, '../../../src/commands')}/${id.replaceAll(':', '/')}.ts`
+    );
+    return runCommand(id, command, words, {
+      clock: { now: Date.now, sleep: async () => {} },
+      openNetwork: (options) => {
+        const network = openNetwork(options);
+        return {
+          ...network,
+          send: async (request) => {
+            this.requests.push(decodeURIComponent(request.url));
+            // What is changed has another length, and has to be text.
+            if (lie === undefined) return network.send(request);
+            const headers = { ...request.headers, 'accept-encoding': 'identity' };
+            const answer = await network.send({ ...request, headers });
+            const { 'content-length': _, ...others } = answer.headers;
+            return { ...answer, headers: others, body: changed(answer.body, (text) => lie(request.url, text)) };
+          },
+        };
+      },
+      ...world,
+      env: { ...this.env, ...world.env },
+    });
+  }
+
+  /** A report as a program reads it; fails unless it ends well. */
+  async json(name: string, ...words: string[]): Promise<Report> {
+    return JSON.parse(succeeded(await this.run(`reports:${name}`, ['--json', ...words])).stdout) as Report;
+  }
+
+  /** All records of a list, read page by page without any code of the client. */
+  async records(path: string, filter = ''): Promise<Record_[]> {
+    const all: Record_[] = [];
+    for (;;) {
+      const query = { ...(filter !== '' && { filter }), pageSize: 500, lastId: String(all.at(-1)?.id ?? 0) };
+      const page = (await this.get(path, query)) as Record_[];
+      if (page.length === 0) return all;
+      all.push(...page);
+    }
+  }
+
+  /** `data` of an answer; undefined where there is none (404). */
+  async get(path: string, query: Readonly<Record<string, string | number>>): Promise<unknown> {
+    const { token, organization } = this.practice;
+    const called = await this.service.call('GET', path, { query, token, organization });
+    return called.status === 404 ? undefined : called.body.data;
+  }
+}
+
+/** A report as JSON. */
+export interface Report {
+  readonly report: string;
+  readonly filters: Readonly<Record<string, unknown>>;
+  readonly records: readonly Record_[];
+  readonly totals: Readonly<Record<string, unknown>>;
+  readonly check: Readonly<Record<string, unknown>> | null;
+}
+
+/** Opens the office before the tests of a file, and closes it after. */
+export function sharedOffice(practice = DEMO): Office {
+  const office = new Office(practice);
+  beforeAll(() => office.open());
+  afterAll(() => office.close());
+  return office;
+}
+
+/** What ran, which has to have ended well. */
+export function succeeded(ran: Ran): Ran {
+  if (ran.exitCode !== 0) throw new Error(`Exit ${ran.exitCode}: ${ran.stderr}`);
+  return ran;
+}
+
+async function* changed(body: AsyncIterable<Uint8Array>, change: (text: string) => string): AsyncGenerator<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of body) parts.push(part);
+  yield Buffer.from(change(Buffer.concat(parts).toString()));
+}
+
+/** Cells of CSV by their column, by a reader of its own: quotes, doubled quotes, commas and line breaks in cells. */
+export function csvRows(text: string): Readonly<Record<string, string>>[] {
+  const lines: string[][] = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n)/g)) {
+    lines.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain ?? '');
+    if (end === '\n') lines.push([]);
+  }
+  lines.pop();
+  const [header = [], ...rows] = lines;
+  return rows.map((row) => Object.fromEntries(header.map((name, at) => [name, row[at] ?? ''])));
+}
+
+/** The local date of an instant in a zone, as the platform knows it. */
+export function localDate(instant: unknown, zone: string): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(Date.parse(String(instant)));
+}
