@@ -108,7 +108,7 @@ function withoutTemplates(render: Render): Render {
 
 /** What is requested, what is sent, what the command does besides, then its output and its connection. */
 const ORDER = [
-  ...['FILTER', 'MESSAGES', 'FIELDS', 'RECURRENCE', 'BODY', 'DOCUMENT', 'BATCH', 'FORWARDING'],
+  ...['REPORT', 'FILTER', 'MESSAGES', 'FIELDS', 'RECURRENCE', 'BODY', 'DOCUMENT', 'BATCH', 'FORWARDING'],
   ...['', 'OUTPUT', 'EXPORT', 'CONNECTION', 'BROKER'],
 ];
 

@@ -1,4 +1,5 @@
 import type { Config } from '@oclif/core/config';
+import { EXIT } from '../../catalog/failures.ts';
 import { Failure, isInterruption, localFailure } from '../../core/failure.ts';
 import { noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
 import { QueryFault } from '../../core/query/fault.ts';
@@ -69,9 +70,19 @@ async function refreshed(file: string, resources: readonly string[], place: Mirr
       // Reports that are due at the same time share one sync.
       if (look < LOOKS && isInUse(cause)) await context.clock.sleep(PAUSE, context.signal);
       else if (isFirst && isWhole(resources, file)) return;
-      else throw cause;
+      else throw reasonOf(cause);
     }
   }
+}
+
+/** What kept one of the resources from being up to date: there is no part of a report, so it does not end as a partial run. */
+function reasonOf(cause: unknown): unknown {
+  if (!(cause instanceof Failure) || cause.exitCode !== EXIT.partial) return cause;
+  if (cause.cause instanceof Failure) return cause.cause;
+  return localFailure('query.incomplete', cause.message, {
+    hint: 'This report needs it; see molar mirror status, and what the token may read.',
+    cause,
+  });
 }
 
 /** Whether another command has the lock of the mirror. */
@@ -101,8 +112,18 @@ function rowsOf(file: string, sql: string): ReturnType<MirrorReader['rows']> {
     }
   } catch (cause) {
     if (!(cause instanceof QueryFault)) throw cause;
-    const failure = queryFailure(cause, sql);
-    if (cause.facts.kind !== 'incomplete') throw failure;
-    throw localFailure('query.incomplete', failure.message, { hint: 'Run molar mirror sync.', cause });
+    throw unreadable(cause, sql);
   }
+}
+
+/** A fault of a statement that is right: the mirror lacks what it reads. */
+function unreadable(fault: QueryFault, sql: string): Failure {
+  const failure = queryFailure(fault, sql);
+  const { kind } = fault.facts;
+  if (kind === 'incomplete')
+    return localFailure('query.incomplete', failure.message, { hint: 'Run molar mirror sync.', cause: fault });
+  if (kind !== 'column' && kind !== 'table') return failure;
+  const message = `The mirror lacks what this report reads: ${fault.facts.message}.`;
+  const hint = 'Its columns were chosen. Make one with all of them: molar mirror reset --yes, then molar mirror sync.';
+  return localFailure('query.incomplete', message, { hint, cause: fault });
 }

@@ -21,7 +21,8 @@ export function reportCommand(spec: ReportSpec) {
   return class extends ReportCommand {
     static override summary = spec.description;
     static override description = spec.definition;
-    static override flags = { ...officeFlags, ...spec.flags };
+    // What a report asks for comes first in its help.
+    static override flags = { ...spec.flags, ...officeFlags, ...spec.flags };
     protected override readonly spec = spec;
   };
 }

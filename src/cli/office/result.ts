@@ -73,7 +73,7 @@ function filterTexts(
 ): OfficeResult['filters'] {
   const own = Object.entries(filters).flatMap(([name, value]) => {
     const isNothing = value === null || value === false || (name === 'days' && (value === 1 || 'to' in filters));
-    return isNothing ? [] : [{ label: capital(words(name)), text: valueText(value) }];
+    return isNothing ? [] : [{ label: capital(words(name)), text: valueText(value) + (UNITS[name] ?? '') }];
   });
   const nameOf = (id: string) => {
     const name = names.nameOf('location', id);
@@ -84,6 +84,9 @@ function filterTexts(
   const zone = { label: 'Times', text: zones.areSeveral ? `local to each location; otherwise ${today}` : today };
   return [...own, where, ...(columns.some(({ kind }) => kind === 'instant') ? [zone] : [])];
 }
+
+/** Units of numbers, where the name does not tell. */
+const UNITS: Readonly<Record<string, string>> = { over: ' days' };
 
 function valueText(value: FilterValue): string {
   if (value === true) return 'yes';

@@ -46,6 +46,11 @@ export async function writeByLocation(
   writing: Writing,
 ): Promise<string[]> {
   const { asked, spec, setting } = order;
+  const { format } = writing.plan;
+  const [extension] = FORMATS[format].extensions;
+  if (extension === undefined) {
+    throw usageFailure(`--split-by writes files, and ${format} is for a terminal.`, { source: '--format' });
+  }
   const answers = (await asked.answerByLocation?.(access)) ?? byLocation(await asked.answer(access));
   const wanted = setting.question.locations ?? [];
   const all = new Map([...wanted.map((id) => [id, NOTHING] as const), ...answers]);
@@ -53,7 +58,7 @@ export async function writeByLocation(
   const paths: string[] = [];
   for (const [location, answer] of all) {
     if (answer.rows.length === 0 && !wanted.includes(location)) continue;
-    const out = join(folder, `${spec.name}-${location}.${FORMATS[writing.plan.format].extensions[0]}`);
+    const out = join(folder, `${spec.name}-${location}.${extension}`);
     const plan: OfficePlan = { ...writing.plan, out };
     const ids = location === NONE ? [] : [location];
     await writeOffice(resultOf(order, answer, ids), { ...writing, plan });

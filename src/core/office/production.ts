@@ -130,6 +130,6 @@ function termsOf({ locations, timezone }: ProductionQuery, from: string, range: 
 
 /** What is scheduled each day. */
 export function productionPicture(rows: readonly OfficeRow[]): Picture {
-  const of = rows.map(({ date, scheduledCents }) => ({ label: String(date), cents: Number(scheduledCents) }));
+  const of = rows.map(({ date, scheduledCents }) => ({ label: String(date).slice(5), cents: Number(scheduledCents) }));
   return { title: 'Scheduled each day', bars: 'columns', of };
 }
