@@ -119,14 +119,14 @@ const TABLE = {
     typed: async (columns, fields) => (await import('./parquet.ts')).parquetFormatter(columns, fields),
   },
   html: {
-    about: 'a page to print, with a chart; the aging and production reports',
+    about: 'a page to print; reports only',
     extensions: ['html', 'htm'],
     terminal: terminalLines,
     content: 'page',
     isLocal: true,
     isBuffered: true,
     isResumable: false,
-    scope: 'agingbalances report and locationproductionnetschedule report only',
+    scope: 'reports only',
   },
 } as const satisfies Readonly<Record<string, FormatRow>>;
 

@@ -108,7 +108,8 @@ describe('reports and what the API lists', () => {
     const own = expected.filter(({ location }) => linked(location) === '1000000000001');
     const { records, totals } = await office.json('deposits', ...words, '--limit', '3', '--sort', '-depositCents');
     expect(own.length).toBeGreaterThan(10);
-    expect(records).toHaveLength(3);
+    const largest = own.map((row) => cents([row])).sort((a, b) => b - a);
+    expect(records.map(({ depositCents }) => depositCents)).toEqual(largest.slice(0, 3));
     expect(totals).toMatchObject({ count: own.length, depositCents: cents(own) });
     const [kind] = KINDS as [string];
     const ofKind = own.filter(({ ledgerType }) => ledgerType === kind);

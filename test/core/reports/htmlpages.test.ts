@@ -31,7 +31,17 @@ function location(name: string, from: number, count: number): LocationAging {
   }));
   const guarantors = records.map(readGuarantor);
   const money = moneyOf(added(guarantors.map(({ amounts }) => amounts)));
-  return { location: name, guarantors, money, stated: {}, pages: 1, problems: [], fractions: 0, roundings: 0, changed: false };
+  return {
+    location: name,
+    guarantors,
+    money,
+    stated: {},
+    pages: 1,
+    problems: [],
+    fractions: 0,
+    roundings: 0,
+    changed: false,
+  };
 }
 
 const aging = agingHtml(agingReport([location('5', 1, 30), location('6', 20, 30)]), {
