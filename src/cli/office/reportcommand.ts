@@ -1,11 +1,12 @@
 import { usageFailure } from '../../core/failure.ts';
 import { nameId } from '../../core/names/namerows.ts';
 import type { Question } from '../../core/office/report.ts';
-import type { Context } from '../context.ts';
+import { type Context, setContext } from '../context.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { readNames, readZones } from '../names/profilenames.ts';
 import { TERMINAL_LIMIT } from '../rows/plan.ts';
+import { readAll } from '../terminal/streams.ts';
 import type { Access, Setting } from './asked.ts';
 import { DayReader } from './days.ts';
 import { explanation } from './explain.ts';
@@ -42,6 +43,7 @@ abstract class ReportCommand extends MolarCommand {
     const plan = planOffice(flags, asked.columns, context.streams.stdout.isTTY && split === undefined);
     if (isOn(flags, 'explain')) return this.print(explanation(spec, asked, setting, keepsHistory(flags, context)));
     checkFreshness(flags, asked.sql === undefined, spec);
+    if (isOn(flags, 'token-stdin')) await this.keepStandardInput();
     const access = this.access(setting);
     const { keys, limit } = plan;
     const order: ResultOrder = { spec, asked, setting, keys, limit, now: context.clock.now() };
@@ -67,6 +69,19 @@ abstract class ReportCommand extends MolarCommand {
         currentMirror(resources, { flags: isRenewed ? { ...flags, fresh: '0' } : flags, context, config, note }),
       client: () => this.connect(flags),
     };
+  }
+
+  /** The token is read twice: by the sync of the mirror, and for the requests of the report. */
+  private async keepStandardInput(): Promise<void> {
+    const { context } = this;
+    const { stdin } = context.streams;
+    const text = await readAll(stdin.chunks, context.signal);
+    const chunks = {
+      async *[Symbol.asyncIterator]() {
+        yield Buffer.from(text);
+      },
+    };
+    setContext(this.config, { ...context, streams: { ...context.streams, stdin: { isTTY: stdin.isTTY, chunks } } });
   }
 
   /** The computer's zone is a guess, which is told. */

@@ -66,6 +66,13 @@ describe('reports collections', () => {
     expect(check).toEqual({ agrees: true, expectedCents: balance, gotCents: balance, differenceCents: 0 });
   });
 
+  it('reads a token from standard input for its requests and for the sync of the mirror', async () => {
+    const world = { env: { MOLAR_TOKEN: '' }, stdin: TOKENS.full };
+    succeeded(await office.run('reports:collections', ['--fresh', '0', '--token-stdin'], world));
+    expect(office.requests.some((url) => url.includes(AGING))).toBe(true);
+    expect(office.requests.some((url) => url.includes('/patients'))).toBe(true);
+  });
+
   it('adds what several locations have of a guarantor, and splits it again', async () => {
     const money = async (...words: string[]) => {
       const { records: rows } = await office.json('collections', '--over', '30', ...words);
