@@ -83,7 +83,7 @@ function plain(column: OfficeColumn, { rows, clockOf, columns }: OfficeResult): 
     title: kind === 'cents' ? withoutCents(name) : name,
     cells: rows.map(cell),
     ...(['cents', 'count', 'minutes'].includes(kind) && { isRight: true }),
-    ...(kind === 'text' && { isTruncated: !/^phone/.test(name), minWidth: 8 }),
+    ...(kind === 'text' && { isTruncated: !/^phone/.test(name), minWidth: name === 'emailAddress' ? 18 : 8 }),
     ...(kind === 'cents' && { money: name }),
     rank: rankOf(name),
   };
@@ -115,7 +115,11 @@ const FEW = 4;
 /** Names of locations and the like; the id of what has none. */
 function namedColumn(kind: string, rows: readonly OfficeRow[]): Shown {
   const cells = rows.map((row) => String(row[`${kind}.name`] ?? row[`${kind}.id`] ?? ''));
-  return { title: kind, cells, rank: rankOf(`${kind}.name`), isTruncated: true, minWidth: 8 };
+  // Half of an id is another one.
+  const isTruncated = rows.every(
+    (row) => (row[`${kind}.name`] ?? null) !== null || (row[`${kind}.id`] ?? null) === null,
+  );
+  return { title: kind, cells, rank: rankOf(`${kind}.name`), isTruncated, minWidth: 8 };
 }
 
 function isSame(values: readonly unknown[]): boolean {
@@ -125,7 +129,7 @@ function isSame(values: readonly unknown[]): boolean {
 function patientColumn(rows: readonly OfficeRow[]): Shown {
   const name = (row: OfficeRow) =>
     [row['patient.lastName'], row['patient.firstName']].filter((part) => part).join(', ');
-  return { title: 'patient', cells: rows.map(name), rank: rankOf('patient'), isTruncated: true, minWidth: 12 };
+  return { title: 'patient', cells: rows.map(name), rank: rankOf('patient'), isTruncated: true, minWidth: 18 };
 }
 
 /** What a narrow terminal drops first has the lowest rank. */
@@ -144,12 +148,12 @@ function withTotal(columns: readonly Shown[], { totals }: OfficeResult): Shown[]
   });
 }
 
-/** `12 appointments, patients 11`; amounts beside the sums of columns in dollars. */
+/** `12 appointments, 11 patients`; amounts beside the sums of columns in dollars. */
 function countLine({ totals, columns }: OfficeResult, many: string): string {
-  const { single } = moreTotals(totals, columns);
-  return [`${countText(totals.count)} ${many}`, ...single.map((total) => `${total.label} ${amountText(total)}`)].join(
-    ', ',
+  const own = moreTotals(totals, columns).single.map((total) =>
+    total.cents === undefined ? `${amountText(total)} ${total.label}` : `${total.label} ${amountText(total)}`,
   );
+  return [`${countText(totals.count)} ${many}`, ...own].join(', ');
 }
 
 function groupLines({ totals, columns }: OfficeResult): string[] {
