@@ -52,12 +52,13 @@ export async function currentMirror(resources: readonly string[], place: MirrorP
 const FRESH = '15m';
 
 /** How often to look whether another command has done with the mirror, and after how many milliseconds each time. */
-const LOOKS = 240;
+const LOOKS = 300;
 const PAUSE = 250;
 
 async function refreshed(file: string, resources: readonly string[], place: MirrorPlace): Promise<void> {
   const { flags, context, config, note } = place;
   const isFirst = readMirror(file) === undefined;
+  const startedAt = context.clock.now();
   if (isFirst) await note(`The first report makes a copy of the practice, which takes a while: ${file}`);
   const fresh = textFlag(flags, 'fresh') ?? FRESH;
   // The first run makes all of it; later ones bring up to date what is read.
@@ -67,9 +68,11 @@ async function refreshed(file: string, resources: readonly string[], place: Mirr
       return await FreshMirror.start(line, config);
     } catch (cause) {
       if (isInterruption(cause)) throw cause;
-      // Reports that are due at the same time share one sync.
-      if (look < LOOKS && isInUse(cause)) await context.clock.sleep(PAUSE, context.signal);
-      else if (isFirst && isWhole(resources, file)) return;
+      if (look < LOOKS && isInUse(cause)) {
+        await context.clock.sleep(PAUSE, context.signal);
+        // Reports that are due at the same time share one sync, and one that is followed is synced each minute.
+        if (isWhole(resources, file, startedAt)) return;
+      } else if (isFirst && isWhole(resources, file)) return;
       else throw reasonOf(cause);
     }
   }
@@ -90,10 +93,11 @@ function isInUse(cause: unknown): boolean {
   return cause instanceof Failure && cause.items.some(({ source }) => source?.endsWith('.lock') === true);
 }
 
-/** Whether what a report reads is there, whatever else could not be read. */
-function isWhole(resources: readonly string[], file: string): boolean {
+/** Whether what a report reads is there, whatever else could not be read, as of a time or later. */
+function isWhole(resources: readonly string[], file: string, since = 0): boolean {
   const states = [...(readMirror(file)?.resources ?? [])].filter(([{ resource }]) => resources.includes(resource.name));
-  return states.length === resources.length && states.every(([, { complete }]) => complete);
+  const isThere = states.every(([, { complete, asOf }]) => complete && Date.parse(asOf ?? '') >= since);
+  return isThere && states.length === resources.length;
 }
 
 /** Rows of one step of a statement. */

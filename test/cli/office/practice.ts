@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { holdMirror } from '../../../src/cli/mirror/place.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { DEMO_ORGANIZATION_ID } from '../../../src/demo/practice.ts';
 import { smallPractice } from '../../demo/smallpractice.ts';
@@ -68,6 +69,12 @@ export class Office {
   async close(): Promise<void> {
     await this.service.close();
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Keeps others from writing to the mirror, as a command that is syncing it does. */
+  holdMirror(): Promise<() => Promise<void>> {
+    const clock = { now: Date.now, sleep: async () => {} };
+    return holdMirror(join(this.folder, 'mirror', 'default.db'), 'molar mirror sync', { clock });
   }
 
   /** Runs `molar ID WORDS`. `lie`: changes the text of answers. */
