@@ -62,6 +62,9 @@ describe('reports collections', () => {
       ...{ nextVisit: '2125-01-03T15:00:00.000Z', nextVisitPatient: { id: 9 } },
     });
     expect(totals).toMatchObject({ count: 2, overdueCents: expected.reduce((sum, one) => sum + owed(one), 0) });
+    // Guarantor 10 owes nothing that is older than 90 days.
+    const { records: oldest } = await office.json('collections');
+    expect(oldest.map(({ patient }) => (patient as Record_).id)).toEqual([9]);
     const balance = Math.round(Number(asked.balance) * 100);
     expect(check).toEqual({ agrees: true, expectedCents: balance, gotCents: balance, differenceCents: 0 });
   });
@@ -132,6 +135,15 @@ describe('reports production', () => {
     expect(check).toMatchObject({ agrees: true, expectedCents: sum(all), differenceCents: 0 });
     for (const request of office.requests)
       expect(Number(/range==(\d+)/.exec(request)?.[1] ?? 0)).toBeLessThanOrEqual(31);
+  });
+
+  it('has those of the locations asked for; location 6 has no appointments', async () => {
+    for (const by of ['location', 'provider', 'day']) {
+      const { totals } = await office.json('production', '--by', by, '--location', '6', ...from);
+      expect(totals).toEqual({ count: 0, scheduledCents: 0 });
+      const both = await office.json('production', '--by', by, '--location', '5,6', ...from);
+      expect(both.totals).toMatchObject({ scheduledCents: 12050 });
+    }
   });
 
   it('counts an appointment on the day of its location, whatever the time in UTC', async () => {
