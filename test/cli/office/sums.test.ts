@@ -7,7 +7,7 @@ import { csvRows, type Record_, sharedOffice, succeeded } from './practice.ts';
 
 const PHONE = { phoneType: 'MOBILE', number: '303-555-0100', sequence: 1 };
 
-/** Guarantor 9 with a phone, an e-mail address, two payments of 5 and 3 dollars, and a visit in the far future. */
+/** Guarantor 9 with a phone, an e-mail address, two payments of 5 and 3 dollars, and a visit in the far future; 13 who owes since today. */
 function records(): Record_[] {
   const line = (record: Record_) => ({ organizationId: ORGANIZATION, ...record });
   const links = { patient: { id: 9 }, location: { id: 5 } };
@@ -21,6 +21,11 @@ function records(): Record_[] {
     line({ ...payment, id: 21, amount: -5, transactionDate: '2026-02-10' }),
     line({ ...payment, id: 22, amount: -3, transactionDate: '2026-02-11' }),
     line({ ...payment, id: 23, amount: -4, transactionDate: '2026-02-12', isActive: false }),
+    line({ type: 'PatientV1', id: 13, firstName: 'Eve', lastName: 'Young' }),
+    line({
+      ...{ type: 'Transaction', id: 24, ledgerType: 'PatientProcedureLedger', amount: 15, location: { id: 5 } },
+      ...{ patient: { id: 13 }, transactionDate: new Date().toISOString().slice(0, 10) },
+    }),
     line({
       ...{ type: 'AppointmentV1', id: 9, start: '2125-01-03T15:00:00Z', duration: 60, status: 'CONFIRMED' },
       ...{ patient: { id: 9 }, provider: { id: 3 }, operatory: { id: 51 } },
@@ -62,9 +67,8 @@ describe('reports collections', () => {
       ...{ nextVisit: '2125-01-03T15:00:00.000Z', nextVisitPatient: { id: 9 } },
     });
     expect(totals).toMatchObject({ count: 2, overdueCents: expected.reduce((sum, one) => sum + owed(one), 0) });
-    // Guarantor 10 owes nothing that is older than 90 days.
-    const { records: oldest } = await office.json('collections');
-    expect(oldest.map(({ patient }) => (patient as Record_).id)).toEqual([9]);
+    // Guarantor 13 owes since today only.
+    expect(guarantors.map(({ id }) => id)).toContain('13');
     const balance = Math.round(Number(asked.balance) * 100);
     expect(check).toEqual({ agrees: true, expectedCents: balance, gotCents: balance, differenceCents: 0 });
   });
