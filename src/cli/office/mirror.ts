@@ -42,10 +42,18 @@ export function keepsHistory(flags: FlagValues, context: Context): boolean {
 export async function currentMirror(resources: readonly string[], place: MirrorPlace): Promise<MirrorReader> {
   const { flags, context } = place;
   const file = mirrorFile(flags, context, PLACE);
+  if (readMirror(file)?.facts.deidentified) throw deidentified(file);
   if (!isOn(flags, 'offline')) await refreshed(file, resources, place);
   const contents = readMirror(file);
   if (contents === undefined) throw noMirror(file);
   return { hasHistory: contents.facts.history, rows: (sql) => rowsOf(file, sql) };
+}
+
+/** Reports would list nothing, which looks like an answer. */
+function deidentified(file: string): Failure {
+  return localFailure('mirror.unusable', `The mirror ${file} is de-identified: it has no names, phones or days.`, {
+    hint: 'Move it to another place; the next report makes a copy that has them.',
+  });
 }
 
 /** The age of a mirror at which it is synced first, where `--fresh` names none. */

@@ -269,6 +269,15 @@ describe('how it ends', () => {
     expect(await office.json('collections', '--location', '42')).toMatchObject({ records: [], totals: { count: 0 } });
   });
 
+  it('a de-identified mirror is refused: it would list nothing', async () => {
+    const env = { MOLAR_CONFIG_DIR: join(office.folder, 'without-names') };
+    succeeded(await office.run('mirror:sync', ['patients', '--deidentify', join(office.folder, 'key')], { env }));
+    const ran = await office.run('reports:birthdays', [], { env });
+    expect(ran).toMatchObject({ exitCode: 9, stdout: '' });
+    expect(ran.stderr).toContain('is de-identified');
+    expect(office.requests).toEqual([]);
+  });
+
   it('without a mirror, --offline says how to make one', async () => {
     const ran = await office.run('reports:recall', ['--offline'], {
       env: { MOLAR_CONFIG_DIR: join(office.folder, 'none') },
