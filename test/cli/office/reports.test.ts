@@ -126,6 +126,10 @@ describe('reports and what the API lists', () => {
     const ofKind = own.filter(({ ledgerType }) => ledgerType === kind);
     const groups = totals.byLedgerType as Record<string, unknown>;
     expect(groups[kind]).toEqual({ count: ofKind.length, depositCents: cents(ofKind) });
+    for (const place of [[], ['--location', 'all']]) {
+      const all = await office.json('deposits', '--from', from, '--to', to, ...place);
+      expect(all.totals).toMatchObject({ count: expected.length, depositCents: cents(expected) });
+    }
     const rows = csvRows(succeeded(await office.run('reports:deposits', words)).stdout);
     expect(rows.reduce((sum, row) => sum + Number(row.depositCents), 0)).toBe(cents(own));
   });
