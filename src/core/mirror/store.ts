@@ -62,8 +62,6 @@ export interface ReceivedChange {
   readonly table: MirrorTable;
   readonly id: string;
   readonly operation: ChangeOperation;
-  /** The number of its message. */
-  readonly message: number;
   /** When it was sent. */
   readonly at: string;
   /** Its payload, JSON. */
@@ -142,6 +140,11 @@ export interface MirrorStore {
   undatedIds(table: MirrorTable, after: string, limit: number): readonly string[];
   /** Some documents above an id, by id. */
   documents(after: string, limit: number): Promise<readonly MirroredDocument[]>;
+  /**
+   * Ids of the patients who referred those that were staged or not found, by what is staged and what is here; none of
+   * other tables.
+   */
+  referrerIds(table: MirrorTable, found: Finding | null): readonly string[];
   /** Rows that the table will have once everything is published. */
   expectedRows(table: MirrorTable): number;
   /** Rows, and how many of them were not found. */

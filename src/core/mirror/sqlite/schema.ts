@@ -35,7 +35,7 @@ CREATE TABLE _progress (resource TEXT PRIMARY KEY, since TEXT, read TEXT) WITHOU
 CREATE TABLE _staged (resource TEXT NOT NULL, id INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (resource, id)) WITHOUT ROWID;
 CREATE TABLE _found (resource TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (resource, id)) WITHOUT ROWID;
 CREATE TABLE _received (
-  number INTEGER PRIMARY KEY, message INTEGER NOT NULL, resource TEXT NOT NULL, id INTEGER NOT NULL, operation TEXT NOT NULL, at TEXT NOT NULL,
+  number INTEGER PRIMARY KEY, resource TEXT NOT NULL, id INTEGER NOT NULL, operation TEXT NOT NULL, at TEXT NOT NULL,
   payload TEXT NOT NULL
 );
 CREATE INDEX _received_by_id ON _received (resource, id, number);

@@ -23,6 +23,7 @@ import { documentsAfter } from './documents.ts';
 import { locationsQuery } from './locations.ts';
 import { offsetsOf } from './offsets.ts';
 import { idOf, isMissing, Publisher } from './publishing.ts';
+import { referrersQuery } from './referrers.ts';
 import { HELD, OWN_TABLES } from './schema.ts';
 import { readFacts, readResource, STATE_COLUMNS, stateValues } from './state.ts';
 import { TableSet } from './tableset.ts';
@@ -122,10 +123,10 @@ export class SqliteMirror implements MirrorStore {
   async receive(changes: readonly ReceivedChange[]): Promise<void> {
     this.write(() => {
       const insert = this.connection.prepare(
-        'INSERT INTO _received (message, resource, id, operation, at, payload) VALUES (?, ?, ?, ?, ?, ?)',
+        'INSERT INTO _received (resource, id, operation, at, payload) VALUES (?, ?, ?, ?, ?)',
       );
-      for (const { table, id, message, operation, at, payload } of changes)
-        insert.run(message, table.resource.name, idOf(id), operation, at, payload);
+      for (const { table, id, operation, at, payload } of changes)
+        insert.run(table.resource.name, idOf(id), operation, at, payload);
     });
   }
 
@@ -163,6 +164,11 @@ export class SqliteMirror implements MirrorStore {
   async documents(after: string, limit: number): Promise<readonly MirroredDocument[]> {
     const { columns } = this.tables.rowsOf(findTable('documents') as MirrorTable);
     return guarded(this.file, () => documentsAfter(this.connection, columns, idOf(after), limit));
+  }
+
+  referrerIds(table: MirrorTable, found: Finding | null): readonly string[] {
+    const query = referrersQuery(this.tables.rowsOf(table).table, found);
+    return query === undefined ? [] : this.ids(query, { name: table.resource.name });
   }
 
   expectedRows(table: MirrorTable): number {

@@ -137,8 +137,10 @@ class ChangeBatch {
 
   async add(item: Extract<StreamItem, { kind: 'message' }>): Promise<void> {
     const change = changeOf(item);
+    if (change === undefined) return;
     // A table that is read after a message has it: applied over it, the message would bring back what has changed since.
-    if (change === undefined || !(change.message > (this.tables.get(change.table) ?? Number.POSITIVE_INFINITY))) return;
+    const read = this.tables.get(change.table);
+    if (read === undefined || item.message.id <= read) return;
     this.changes.push(this.deidentifier?.change(change) ?? change);
     if (this.changes.length >= BATCH) await this.flush();
   }
@@ -157,5 +159,5 @@ function changeOf({ message, text }: Extract<StreamItem, { kind: 'message' }>): 
   const operation = CHANGE_OPERATIONS.find((name) => name === message.operation) as ChangeOperation | undefined;
   if (table === undefined || id === undefined || operation === undefined) return undefined;
   const payload = memberText(text, 'payload') ?? JSON.stringify(message.payload);
-  return { table, id: String(id), message: message.id, operation, at: message.sendTime, payload };
+  return { table, id: String(id), operation, at: message.sendTime, payload };
 }

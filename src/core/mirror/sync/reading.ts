@@ -122,6 +122,11 @@ export class ResourceReader {
     return this.table.resource.type !== 'Transaction';
   }
 
+  /** Whether its records never change and are never deleted: there are only new ones (D26). */
+  get isFinal(): boolean {
+    return this.table.resource.type === 'AppointmentHistoryV1';
+  }
+
   /** Whether its list takes one location at a time. */
   get isByLocation(): boolean {
     return this.list?.filters?.['location.id']?.required ?? false;

@@ -1,0 +1,194 @@
+import type { Failure } from '../../failure.ts';
+import type { Finding, PublishedTable, ResourceState } from '../store.ts';
+import type { MirrorTable } from '../tables.ts';
+import type { Stream } from './listening.ts';
+import { checkLoss } from './lossguard.ts';
+import { type ReadContext, ResourceReader } from './reading.ts';
+
+/** What all tables of a sync have in common, besides how to read. */
+export interface SyncContext extends Omit<ReadContext, 'stream'> {
+  /** Only what the stream has told since the last sync, and what follows from it. */
+  readonly isIncrement?: boolean;
+}
+
+/** Records changed in these last milliseconds before a sync began are requested again by the next one (D52). */
+const OVERLAP = 5 * 60_000;
+
+/** Ids that are fetched at a time. */
+const ID_BATCH = 500;
+
+/** How one table is brought up to date: what it takes is staged, and published with the other tables. */
+export class TableSync {
+  /** Why it stays as it was. */
+  failure: Failure | null = null;
+  /** Why the service does not give it. */
+  unavailable: string | null = null;
+  /** Where the stream was before anything was read; undefined without one. */
+  head: string | undefined;
+  /** Its changes are replayed up to `head`, as it was at an earlier position. */
+  isReplayed = false;
+  /** Ids of all locations that were asked for their records, where that is how they are listed. */
+  locations: readonly string[] | undefined;
+  readonly before: ResourceState;
+  private readonly reader: ResourceReader;
+  private found: Finding | null = null;
+  /** Rows that it did not find. */
+  private missing = 0;
+  /** Received changes before this one are older than what was staged. */
+  private border = 1;
+  /** Changes of it that had been received when its list was last read. */
+  private told = 0;
+
+  constructor(
+    private readonly context: SyncContext,
+    readonly table: MirrorTable,
+    stream: Stream,
+    /** When the sync began, by the server's clock: UTC. */
+    private readonly began: () => string,
+  ) {
+    this.before = context.store.resource(table);
+    this.reader = new ResourceReader(
+      { ...context, stream: () => (this.head === undefined ? undefined : stream) },
+      table,
+    );
+  }
+
+  /** Whether its records are listed for one location at a time. */
+  get isByLocation(): boolean {
+    return this.reader.isByLocation;
+  }
+
+  /** Whether this sync has read its list, and not only what the stream told. */
+  get isListed(): boolean {
+    return !this.before.complete || this.found !== null;
+  }
+
+  /** What is received from now on is newer than what is staged. */
+  divide(): void {
+    const { store } = this.context;
+    this.border = store.receivedCount() + 1;
+    this.told = store.receivedCount(this.table);
+  }
+
+  async read(): Promise<void> {
+    const { before, reader } = this;
+    if (!before.complete) return this.load();
+    if (this.isReplayed) return this.readUntold();
+    const hadStream = before.position !== null;
+    const isUnknown = before.since === null || (hadStream && this.head !== undefined);
+    if (isUnknown || !reader.tellsChanges) return this.compare();
+    await this.readChanges(before.since);
+    await this.readGone();
+    await this.readReferrers();
+  }
+
+  /** Fetches records of which only the ids are known; true when there were any. */
+  async fetchUnknown(): Promise<boolean> {
+    for (let before = ''; ; ) {
+      const ids = this.context.store.unknownIds(this.table, ID_BATCH);
+      // Those that are gone by now stay unknown.
+      if (ids.length === 0 || ids.join() === before) return before !== '';
+      before = ids.join();
+      await this.reader.fetch(ids);
+    }
+  }
+
+  /** Reads what the stream does not tell again, where it has told of changes meanwhile; true when it has. */
+  async readAgain(): Promise<boolean> {
+    if (this.reader.isTold || this.context.store.receivedCount(this.table) === this.told) return false;
+    this.divide();
+    await this.readChanges(this.began());
+    return true;
+  }
+
+  /** What is to be published; `end`: the position at which all of it is true, undefined without a stream. */
+  published(asOf: string, end: string | undefined): PublishedTable {
+    const { found, missing, border } = this;
+    const dated = this.reader.tellsChanges;
+    return {
+      found,
+      missing,
+      border,
+      state: {
+        asOf,
+        position: end ?? null,
+        changes: end !== undefined ? 'stream' : dated ? 'lastModified' : 'whole',
+        deletes: end !== undefined ? 'stream' : dated ? 'ids' : 'whole',
+        since: this.began(),
+      },
+    };
+  }
+
+  /** The first load, and what changed while it ran. */
+  private async load(): Promise<void> {
+    const { table, reader, before, isReplayed } = this;
+    const { store } = this.context;
+    // What comes from here on is replayed once the load is complete, however many runs it takes.
+    if (!isReplayed) await store.saveResource(table, { position: this.head ?? null });
+    if (reader.isByLocation) this.locations = store.locations();
+    await reader.load(before.progress, this.began);
+    if (isReplayed && reader.isTold) return;
+    if (this.head !== undefined && before.progress === null) return;
+    // What earlier runs have loaded may be gone or changed by now.
+    const isOld = before.progress !== null && !isReplayed;
+    if (reader.tellsChanges) {
+      await this.readChanges(before.progress?.since ?? this.began());
+      if (isOld) await this.readGone();
+      await this.readReferrers();
+    } else if (isOld) await this.compare();
+  }
+
+  /** What the stream does not tell (specification, Events: transaction sub-types), and what counts tell. */
+  private async readUntold(): Promise<void> {
+    const { reader, before } = this;
+    const { store, isIncrement } = this.context;
+    if (isIncrement && this.told === 0) return;
+    if (!reader.isTold) await this.readChanges(before.since);
+    if (isIncrement) return;
+    if (reader.isByLocation && store.locations().join() !== store.askedLocations().join()) return this.compare();
+    if (reader.isCounted && !(await this.isCountRight())) await this.sweep();
+  }
+
+  private async readChanges(since: string | null): Promise<void> {
+    const from = Date.parse(since ?? this.began()) - OVERLAP;
+    await this.reader.stageChanges(new Date(from).toISOString().replace(/\.\d+Z$/, 'Z'));
+  }
+
+  /** Finds what no change tells of: rows that are gone, and ids of which nothing is here. */
+  private async readGone(): Promise<void> {
+    if (this.reader.isFinal && (await this.isCountRight())) return;
+    await this.sweep();
+  }
+
+  /** Fetches patients whose list of those they referred may be another one: their own `lastModified` need not tell. */
+  private async readReferrers(): Promise<void> {
+    await this.reader.fetch(this.context.store.referrerIds(this.table, this.found));
+  }
+
+  /** Whether the service has as many records as there will be rows; not without an answer: then only the ids can tell. */
+  private async isCountRight(): Promise<boolean> {
+    return (await this.reader.count()) === this.context.store.expectedRows(this.table);
+  }
+
+  private async sweep(): Promise<void> {
+    const { table, reader } = this;
+    const { store } = this.context;
+    this.missing = await checkLoss(reader, store, 'ids', await reader.sweep());
+    this.found = 'ids';
+    // No filter by lastModified finds the rows that have none.
+    for (let after = '0'; ; ) {
+      const ids = store.undatedIds(table, after, ID_BATCH);
+      if (ids.length === 0) return;
+      await reader.fetch(ids);
+      after = ids.at(-1) ?? after;
+    }
+  }
+
+  private async compare(): Promise<void> {
+    const { reader } = this;
+    const { store } = this.context;
+    if (reader.isByLocation) this.locations = store.locations();
+    this.missing = await checkLoss(reader, store, 'compare', await reader.stageAll());
+    this.found = 'compare';
+  }
+}
