@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure } from '../failure.ts';
+import { memberText } from './jsonmembers.ts';
 import { snakeCase } from './names.ts';
 import type { MirrorRecord } from './records.ts';
 import { type ChildTable, type ColumnType, type MirrorColumn, type MirrorTable, UNMIRRORED_FIELDS } from './tables.ts';
@@ -35,12 +36,12 @@ export class TableRows {
   learn(records: readonly MirrorRecord[]): MirrorColumn[] {
     const found: MirrorColumn[] = [];
     if (!this.isOpen || this.table.isDeidentified) return found;
-    for (const { values } of records) {
-      for (const field in values) {
+    for (const record of records) {
+      for (const field in record.values) {
         // A field that was always null so far has no type yet.
-        if (this.known.has(field) || values[field] === null) continue;
+        if (this.known.has(field) || record.values[field] === null) continue;
         this.known.add(field);
-        const column = { name: this.freeName(field), type: typeOf(values[field]), path: [field], field, about: ABOUT };
+        const column = { name: this.freeName(field), type: typeOf(record, field), path: [field], field, about: ABOUT };
         this.columns.push(column);
         found.push(column);
       }
@@ -89,10 +90,14 @@ export class TableRows {
 
 const ABOUT = 'A field that this version of molar does not know';
 
-function typeOf(value: unknown): ColumnType {
+function typeOf({ values, text }: MirrorRecord, field: string): ColumnType {
+  const value = values[field];
   if (typeof value === 'number') return 'number';
   if (typeof value === 'boolean') return 'boolean';
-  return typeof value === 'string' ? 'text' : 'json';
+  if (typeof value !== 'string') return 'json';
+  // Long numbers are text among the values alone.
+  const isNumber = /^-?\d/.test(value) && memberText(text, field)?.startsWith('"') === false;
+  return isNumber ? 'number' : 'text';
 }
 
 /** The value where a path leads in a record, or in an entry of a list; undefined for none. */

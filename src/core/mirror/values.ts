@@ -28,7 +28,7 @@ export function storedValue(type: ColumnType, value: unknown, instantOf: Instant
     case 'date':
       return typeof value === 'string' && DATE_OF_INSTANT.test(value) ? value.slice(0, 10) : textOf(value);
     case 'number':
-      return typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : textOf(value);
+      return typeof value === 'boolean' ? Number(value) : wholeNumber(value);
     case 'json':
       return JSON.stringify(value);
     default:

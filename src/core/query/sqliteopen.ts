@@ -1,20 +1,16 @@
 import { type Connection, openConnection } from '../../sqlite/open.ts';
-import { openToRead } from '../mirror/sqlite/connection.ts';
+import { openToRead, PATIENCE } from '../mirror/sqlite/connection.ts';
 import { readFacts } from '../mirror/sqlite/state.ts';
 import type { MirrorFacts } from '../mirror/store.ts';
 import { QueryFault } from './fault.ts';
 import type { MirroredTable } from './mirrortables.ts';
 import { openingFault } from './sqlitefault.ts';
 
-/** Milliseconds to wait for another process that holds the whole file for a moment. */
-const PATIENCE_MS = 5000;
-
 /** Opens a database file that nothing is written to. Throws a QueryFault. */
 export function openReadOnly(file: string): Connection {
   let connection: Connection | undefined;
   try {
-    connection = openConnection(file, { readonly: true });
-    connection.pragma(`busy_timeout = ${PATIENCE_MS}`);
+    connection = openConnection(file, { readonly: true, timeout: PATIENCE });
     connection.pragma('query_only = ON');
     // One of another program, or of a newer molar, is refused by what its header says.
     if (connection.pragma('application_id', { simple: true }) !== 0) openToRead(file)?.close();

@@ -7,7 +7,7 @@ const APPLICATION = 0x6d6f6c72;
 const VERSION = 1;
 
 /** Milliseconds that a reader waits: a sync that ends holds the whole file for a moment. */
-const PATIENCE = 5000;
+export const PATIENCE = 5000;
 
 /** Opens the database of a mirror to write, and makes one where there is none: 0600. Throws a Failure with exit code 9. */
 export function openToWrite(file: string): Connection {

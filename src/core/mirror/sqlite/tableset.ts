@@ -4,7 +4,14 @@ import { quoted } from '../names.ts';
 import { type MirrorRecord, onlyFields } from '../records.ts';
 import { TableRows } from '../rows.ts';
 import type { MirrorChoices } from '../store.ts';
-import { type ChildTable, MIRROR_TABLES, type MirrorColumn, type MirrorTable, OWN_COLUMNS } from '../tables.ts';
+import {
+  type ChildTable,
+  type ColumnType,
+  MIRROR_TABLES,
+  type MirrorColumn,
+  type MirrorTable,
+  OWN_COLUMNS,
+} from '../tables.ts';
 import type { InstantOf } from '../values.ts';
 import { ELSEWHERE, joinedViews, tableView, type View, type ViewDialect } from '../views.ts';
 import { historyTables, indexes, resourceTables, sqlType } from './schema.ts';
@@ -168,12 +175,11 @@ export class TableSet {
   private learned(table: MirrorTable): MirrorColumn[] {
     const known = new Set([...this.own(table).columns, ...OWN_COLUMNS].map(({ name }) => name));
     const rows = this.connection
-      .prepare('SELECT column_name AS name, type, field, about FROM _columns WHERE table_name = ? ORDER BY rowid')
-      .all(table.name) as { name: string; type: string; field: string; about: string }[];
-    const typeOf = (type: string) => (type === 'NUMERIC' ? 'number' : type === 'INTEGER' ? 'boolean' : 'text');
+      .prepare('SELECT column_name AS name, type, unit, field, about FROM _columns WHERE table_name = ? ORDER BY rowid')
+      .all(table.name) as { name: string; type: string; unit: string | null; field: string; about: string }[];
     return rows
       .filter(({ name }) => !known.has(name))
-      .map((row) => ({ ...row, type: typeOf(row.type), path: [row.field] }));
+      .map((row) => ({ ...row, type: learnedType(row.type, row.unit), path: [row.field] }));
   }
 
   private makeView({ name, query, about }: View): void {
@@ -221,7 +227,15 @@ export class TableSet {
   }
 }
 
-function unitOf(type: MirrorColumn['type']): string | null {
-  if (type === 'cents') return 'cents';
-  return type === 'instant' ? 'UTC' : null;
+const UNITS: Readonly<Partial<Record<ColumnType, string>>> = { cents: 'cents', instant: 'UTC', json: 'JSON' };
+
+function unitOf(type: ColumnType): string | null {
+  return UNITS[type] ?? null;
+}
+
+/** The type of a column of an unknown field by what `_columns` says of it. */
+function learnedType(type: string, unit: string | null): ColumnType {
+  if (type === 'NUMERIC') return 'number';
+  if (type === 'INTEGER') return 'boolean';
+  return unit === UNITS.json ? 'json' : 'text';
 }
