@@ -3,10 +3,10 @@ import { Code } from '../jsonscan/tokens.ts';
 import { bodyText } from '../transport/envelope.ts';
 
 /** A part of a text, in bytes. */
-export type Span = readonly [start: number, end: number];
+type Span = readonly [start: number, end: number];
 
 /** A member of a JSON object. */
-export interface Member {
+interface Member {
   readonly name: string;
   /** Its name and its value. */
   readonly span: Span;
@@ -18,7 +18,7 @@ export interface Member {
  * The members of the object that begins at a place, in their order; undefined where it has blanks. Afterwards `json` is
  * behind the object.
  */
-export function membersOf(json: JsonBytes, at: number): Member[] | undefined {
+function membersOf(json: JsonBytes, at: number): Member[] | undefined {
   const { bytes } = json;
   const found: Member[] = [];
   if (bytes[at] !== Code.openObject) return undefined;
@@ -33,21 +33,6 @@ export function membersOf(json: JsonBytes, at: number): Member[] | undefined {
     found.push({ name, span: [start, json.at], value });
   } while (bytes[json.at] === Code.comma);
   return bytes[json.at++] === Code.closeObject ? found : undefined;
-}
-
-/** Where the entries of the array that begins at a place are; undefined where it has blanks. */
-export function entriesOf(json: JsonBytes, at: number): Span[] | undefined {
-  const { bytes } = json;
-  const found: Span[] = [];
-  if (bytes[at] !== Code.openArray) return undefined;
-  json.at = at;
-  do {
-    const start = ++json.at;
-    if (found.length === 0 && bytes[start] === Code.closeArray) break;
-    if (!json.value()) return undefined;
-    found.push([start, json.at]);
-  } while (bytes[json.at] === Code.comma);
-  return bytes[json.at++] === Code.closeArray ? found : undefined;
 }
 
 /** The text of each member of an object by its name, as written; undefined where it has blanks. */

@@ -1,8 +1,8 @@
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { JsonBytes } from '../jsonscan/jsonbytes.ts';
 import type { Row } from '../pages/page.ts';
 import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
-import { entriesOf, membersOf, memberTexts, objectText, type Span } from './jsonmembers.ts';
+import { memberTexts, objectText } from './jsonmembers.ts';
+import { recordTexts } from './recordtexts.ts';
 import { UNMIRRORED_FIELDS } from './tables.ts';
 
 /** A record as it came: its text, and its values. Numbers that a JavaScript number cannot hold are text of their digits. */
@@ -18,7 +18,10 @@ export class MirrorRecord {
 
 /** The record in a text, which must be a JSON object. */
 export function recordOf(text: string): MirrorRecord {
-  const values = JSON.parse(withExactNumbers(text)) as Row;
+  return recordFrom(text, JSON.parse(withExactNumbers(text)) as Row);
+}
+
+function recordFrom(text: string, values: Row): MirrorRecord {
   const isWhole = UNMIRRORED_FIELDS.every((name) => !Object.hasOwn(values, name));
   return new MirrorRecord(values.id, isWhole ? text : cutText(text, values), values);
 }
@@ -51,29 +54,20 @@ function withExactNumbers(json: string): string {
 }
 
 /**
- * Reads pages into `MirrorRecord`s. Their text is that of the page, byte for byte, where the service writes JSON without
+ * Reads a page into `MirrorRecord`s. Their text is that of the page, byte for byte, where the service writes JSON without
  * blanks, as most do; else it is written anew.
  */
-export function recordReader(): (body: Uint8Array) => Envelope | undefined {
-  const json = new JsonBytes();
-  return (body) => {
-    const text = bodyText(body);
-    const envelope = readEnvelope(withExactNumbers(text));
-    const rows = envelope?.data;
-    if (envelope === undefined || !Array.isArray(rows) || !rows.every(isPlainObject)) return envelope;
-    json.open(body);
-    const spans = recordSpans(json) ?? [];
-    // Places in the bytes are places in the text where every character is a byte.
-    const isAscii = text.length === body.length;
-    const data = rows.map((values, index) => {
-      const [start, end] = spans[index] ?? [0, 0];
-      if (spans.length !== rows.length) return recordOf(JSON.stringify(values));
-      const record = isAscii ? text.slice(start, end) : bodyText(body.subarray(start, end));
-      const isWhole = UNMIRRORED_FIELDS.every((name) => !Object.hasOwn(values, name));
-      return new MirrorRecord(values.id, isWhole ? record : cutText(record, values), values);
-    });
-    return { ...envelope, data };
-  };
+export function readRecords(body: Uint8Array): Envelope | undefined {
+  const text = bodyText(body);
+  const envelope = readEnvelope(withExactNumbers(text));
+  const rows = envelope?.data;
+  if (envelope === undefined || !Array.isArray(rows) || !rows.every(isPlainObject)) return envelope;
+  const texts = recordTexts(text);
+  const data = rows.map((values, index) => {
+    const record = texts?.length === rows.length ? texts[index] : undefined;
+    return record === undefined ? recordOf(JSON.stringify(values)) : recordFrom(record, values);
+  });
+  return { ...envelope, data };
 }
 
 /** Reads the response with one record into a `MirrorRecord`. */
@@ -85,12 +79,6 @@ export function readOneRecord(body: Uint8Array): Envelope | undefined {
     ?.get('data')
     ?.replace(/^"data":/, '');
   return { ...envelope, data: recordOf(data ?? JSON.stringify(envelope.data)) };
-}
-
-/** Where the records of `data` are in a page; undefined where it has blanks. */
-function recordSpans(json: JsonBytes): Span[] | undefined {
-  const data = membersOf(json, 0)?.findLast(({ name }) => name === 'data');
-  return data && entriesOf(json, data.value);
 }
 
 /** The text of a record without `UNMIRRORED_FIELDS`. */

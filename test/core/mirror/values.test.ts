@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordOf, recordReader } from '../../../src/core/mirror/records.ts';
+import { readRecords, recordOf } from '../../../src/core/mirror/records.ts';
 import { storedValue } from '../../../src/core/mirror/values.ts';
 
 const denver = () => Date.UTC(2026, 0, 5, 15);
@@ -61,7 +61,7 @@ describe('other values', () => {
 
 describe('records of a page', () => {
   const page = (text: string) => {
-    const envelope = recordReader()(Buffer.from(text));
+    const envelope = readRecords(Buffer.from(text));
     return envelope?.data as { id: unknown; text: string; values: Record<string, unknown> }[];
   };
 

@@ -6,7 +6,7 @@ import { localFailure } from '../../failure.ts';
 import type { Row } from '../../pages/page.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import { memberText } from '../jsonmembers.ts';
-import { type MirrorRecord, recordOf, recordReader } from '../records.ts';
+import { type MirrorRecord, readRecords, recordOf } from '../records.ts';
 import type { MirrorTable } from '../tables.ts';
 import type { Stream } from './listening.ts';
 
@@ -49,7 +49,7 @@ export async function* delivered(
   for await (const item of stream.connect({ keys })) {
     if (item.kind === 'opened') {
       const path = pathOf(operationOf(resource, 'async'));
-      const { data, headers } = await client.request({ method: 'GET', path, read: recordReader(), signal });
+      const { data, headers } = await client.request({ method: 'GET', path, read: readRecords, signal });
       const first = data as readonly Row[];
       if (first.length < ASYNC_PAGE) return yield first as unknown as readonly MirrorRecord[];
       correlationId = headers[CORRELATION_HEADER.toLowerCase()];

@@ -10,7 +10,7 @@ import { START, type WalkedPage, type WalkPosition } from '../../pages/walkoptio
 import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import type { Deidentifier } from '../deidentify/deidentifier.ts';
-import { MirrorRecord, onlyFields, readOneRecord, recordReader } from '../records.ts';
+import { MirrorRecord, onlyFields, readOneRecord, readRecords } from '../records.ts';
 import type { LoadProgress, MirrorStore } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
 import { ASYNC_PAGE, delivered } from './delivery.ts';
@@ -48,8 +48,6 @@ const MAX_IDS = 50;
 
 /** Reads the records of one resource from the service. Everything throws what a request throws. */
 export class ResourceReader {
-  private readonly read = recordReader();
-
   constructor(
     private readonly context: Omit<ReadContext, 'store'> & { readonly store: ReadTarget },
     readonly table: MirrorTable,
@@ -179,7 +177,7 @@ export class ResourceReader {
     const { filter, from, onProof } = query;
     const chosen = store.facts.columns[this.table.resource.name];
     const fields = query.fields ?? (chosen && [...new Set(['id', ...chosen])]);
-    const options = { fields, signal, read: this.read };
+    const options = { fields, signal, read: readRecords };
     if (this.list === undefined) {
       const stream = filter === undefined && query.fields === undefined ? this.context.stream() : undefined;
       if (stream !== undefined) yield* this.delivered(stream);
