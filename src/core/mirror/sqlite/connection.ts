@@ -6,6 +6,12 @@ import { localFailure } from '../../failure.ts';
 const APPLICATION = 0x6d6f6c72;
 const VERSION = 1;
 
+/** Bytes of a page. */
+const PAGE = 16 * 1024;
+
+/** Bytes of pages that are kept in memory, and that are written to the log before they go into the file. */
+const MEMORY = 8 * 1024 * 1024;
+
 /** Milliseconds that a reader waits: a sync that ends holds the whole file for a moment. */
 export const PATIENCE = 5000;
 
@@ -17,9 +23,11 @@ export function openToWrite(file: string): Connection {
   try {
     return guarded(file, () => {
       chmodSync(file, 0o600);
+      // Of a new file: rows have a kilobyte or two, and indexes are made by reading all of them.
+      connection.pragma(`page_size = ${PAGE}`);
       connection.pragma('journal_mode = WAL');
-      // Fewer and larger checkpoints: pages that are written often are copied once.
-      connection.pragma('wal_autocheckpoint = 8000');
+      connection.pragma(`wal_autocheckpoint = ${MEMORY / PAGE}`);
+      connection.pragma(`cache_size = ${-MEMORY / 1024}`);
       // A power cut costs the last commits, never the file: they are synced again.
       connection.pragma('synchronous = NORMAL');
       return connection;

@@ -99,18 +99,15 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   transactions: ['patient_id', 'ledger_type', 'transaction_date', 'is_active'],
 };
 
-/** When an index is made. */
-type IndexTime = 'before' | 'after';
-
 /**
- * The indexes of a resource (D52): on links, dates and instants, names, digits of phones, and what is looked up
- * together. Those on links are made `before` the first load, since most links are missing or rise with the ids; the
- * others `after` it, which is faster.
+ * The indexes of a resource (D52): on links, dates and instants, names, digits of phones, and what is looked up together.
+ * They are made after the first load: to keep them meanwhile takes longer the larger they are, since most rows name
+ * something anywhere in them.
  */
-export function indexes({ name, children }: MirrorTable, columns: readonly MirrorColumn[], time: IndexTime): string[] {
-  const own = columns.filter(({ path }) => path.join('.') !== 'id').flatMap((column) => indexOn(name, column, time));
-  const ofChildren = children.flatMap((child) => child.columns.flatMap((column) => indexOn(child.name, column, time)));
-  return [...own, ...ofChildren, ...(time === 'after' ? indexTogether(name, columns) : [])];
+export function indexes({ name, children }: MirrorTable, columns: readonly MirrorColumn[]): string[] {
+  const own = columns.filter(({ path }) => path.join('.') !== 'id').flatMap((column) => indexOn(name, column));
+  const ofChildren = children.flatMap((child) => child.columns.flatMap((column) => indexOn(child.name, column)));
+  return [...own, ...ofChildren, ...indexTogether(name, columns)];
 }
 
 function indexTogether(table: string, columns: readonly MirrorColumn[]): string[] {
@@ -123,11 +120,9 @@ function createIndex(table: string, what: string, on: string, where = ''): strin
   return `CREATE INDEX IF NOT EXISTS ${quoted(`${table}_by_${what}`)} ON ${quoted(table)} (${on})${where}`;
 }
 
-function indexOn(table: string, { name, type, isLink = false, path }: MirrorColumn, time: IndexTime): string[] {
+function indexOn(table: string, { name, type, isLink = false, path }: MirrorColumn): string[] {
   const column = quoted(name);
-  if (isLink || name === 'charge_id')
-    return time === 'before' ? [createIndex(table, name, column, ` WHERE ${column} IS NOT NULL`)] : [];
-  if (time === 'before') return [];
+  if (isLink || name === 'charge_id') return [createIndex(table, name, column, ` WHERE ${column} IS NOT NULL`)];
   if (path[0] === 'number' && table.endsWith('phones')) return [createIndex(table, 'digits', digitsOf(column))];
   return type === 'date' || type === 'instant' || IS_NAME.test(name) ? [createIndex(table, name, column)] : [];
 }

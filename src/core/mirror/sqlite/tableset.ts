@@ -61,8 +61,7 @@ export class TableSet {
   /** Makes all tables, views and descriptions of a new file. */
   create(): void {
     for (const table of this.tables) {
-      for (const statement of [...resourceTables(table, table.columns), ...indexes(table, table.columns, 'before')])
-        this.connection.exec(statement);
+      for (const statement of resourceTables(table, table.columns)) this.connection.exec(statement);
       this.describeTable(table);
       this.makeView(tableView(table, table.columns, DIALECT));
     }
@@ -97,10 +96,10 @@ export class TableSet {
       .run(at);
   }
 
-  /** Makes the indexes that wait for the end of the first load. */
+  /** Makes the indexes, which wait for the end of the first load. */
   createIndexes(table: MirrorTable): void {
     const own = this.own(table);
-    for (const statement of indexes(own, own.columns, 'after')) this.connection.exec(statement);
+    for (const statement of indexes(own, own.columns)) this.connection.exec(statement);
   }
 
   /** Adds columns for fields of records that the catalog does not know. */
