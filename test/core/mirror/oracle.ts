@@ -39,7 +39,7 @@ const IS_MONEY = /^(amount|income|met[A-Z].*|appliedAmount|.*(DeductibleMet|Bene
 /** The columns of one field, as the contract has them. */
 function columnsOf(name: string, value: unknown): [string, unknown][] {
   const column = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
-  if (IS_MONEY.test(name))
+  if (IS_MONEY.test(name) || name === 'AppliedAmount')
     return [[`${column}_cents`, value === null ? null : BigInt(String(Math.round(Number(value) * 100)))]];
   // The catalog has it as text, this service as true or false.
   if (name === 'eligible') return [[column, value === null ? null : String(value)]];
@@ -73,10 +73,26 @@ function differences(
     .filter(([column, value]) => toSecond(row[column] ?? null) !== toSecond(value))
     .map(([column, value]) => `${column} is ${String(row[column])}, not ${String(value)}`);
   const wrongLists = Object.entries(lists).filter(([name, table]) => {
-    const wanted = Object.entries((record[name] ?? []) as object);
-    return !isDeepStrictEqual((children.get(table) ?? []).length, wanted.length);
+    const wanted = entriesOf((record[name] ?? []) as object);
+    const there = (children.get(table) ?? []).map((row) => shown(Object.values(row).slice(2)));
+    return !isDeepStrictEqual(there, wanted);
   });
-  return [...wrong, ...wrongLists.map(([name]) => `${name} has another length`)];
+  return [...wrong, ...wrongLists.map(([name]) => `${name} is another list`)];
+}
+
+/** What each entry of a list, or of a map, holds: its values without those that are absent, in no order. */
+function entriesOf(list: object): string[][] {
+  return Object.entries(list).map(([key, entry]) => {
+    const values = typeof entry === 'object' ? columnsOf('', entry).map(([, value]) => value) : [entry];
+    return shown(Array.isArray(list) ? values : [key, ...values]);
+  });
+}
+
+function shown(values: readonly unknown[]): string[] {
+  return values
+    .filter((value) => value !== null)
+    .map(String)
+    .sort();
 }
 
 /** What is wrong in the table of a resource, against the records that the server has: nothing, in the best case. */

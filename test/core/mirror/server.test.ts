@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { localFailure } from '../../../src/core/failure.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
@@ -12,6 +13,7 @@ import { line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { queried, TABLES, wrongRows } from './oracle.ts';
 import { changeSomething, connectionTo, disturbed, serverRecords, without } from './practice.ts';
+import { troubled } from './troubles.ts';
 
 const PAYMENT = {
   ledgerType: 'PatientProcedurePayment',
@@ -63,25 +65,35 @@ async function wrong(): Promise<Record<string, string[]>> {
 
 describe('a mirror of our server', () => {
   it.each(Array.from({ length: RUNS }, (_, index) => String(FIRST + index)))(
-    'seed %s: equals it after changes between syncs and during them',
+    'seed %s: equals it after changes, kills, cuts and repeated messages, with its stream and without',
     async (seed) => {
       await open();
       const draws = new Draws(`mirror of the server ${seed}`);
-      let left = 0;
-      const meanwhile = disturbed(async () => {
-        if (left-- > 0 && draws.chance(0.4)) await changeSomething(service, draws);
-      });
-      for (let round = 0; round < 4; round++) {
-        left = 12;
-        const busy = await sync(round % 2 === 0 ? [] : ['--history'], { openNetwork: meanwhile });
-        expect(busy.exitCode, busy.stderr).toBe(0);
-        left = 0;
-        const quiet = await sync();
-        expect(quiet.exitCode, quiet.stderr).toBe(0);
-        expect(await wrong()).toEqual({});
+      // What may interrupt a run is drawn apart, since nothing is asked in an order that is certain.
+      const network = new Draws(`network of the server ${seed}`);
+      for (let round = 0; round < 3; round++) {
+        const killed = new AbortController();
+        let left = 12;
+        let alive = draws.chance(0.5) ? draws.whole(1, 25) : Number.POSITIVE_INFINITY;
+        const hasStream = draws.chance(0.7);
+        const busy = await sync(draws.chance(0.3) ? ['--history'] : [], {
+          signal: killed.signal,
+          openNetwork: troubled(network, {
+            before: async () => {
+              if (alive-- <= 0) killed.abort(localFailure('run.interrupted', 'Killed.'));
+              if (left-- > 0 && draws.chance(0.4)) await changeSomething(service, draws);
+            },
+            hasStream: () => hasStream,
+            ...{ cuts: 0.05, repeats: 0.5 },
+          }),
+        });
+        if (!killed.signal.aborted) expect(busy.exitCode, busy.stderr).toBe(0);
         for (let change = draws.whole(0, 8); change > 0; change--) await changeSomething(service, draws);
-        const after = await sync();
-        expect(after.exitCode, after.stderr).toBe(0);
+        const hasStreamNow = draws.chance(0.7);
+        const quiet = await sync([], {
+          openNetwork: troubled(network, { hasStream: () => hasStreamNow, repeats: 0.5 }),
+        });
+        expect(quiet.exitCode, quiet.stderr).toBe(0);
         expect(await wrong()).toEqual({});
       }
     },

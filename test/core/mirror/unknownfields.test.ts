@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { recordOf } from '../../../src/core/mirror/records.ts';
+import { SqliteMirror } from '../../../src/core/mirror/sqlite/sqlitemirror.ts';
+import { MIRROR_TABLES, type MirrorTable } from '../../../src/core/mirror/tables.ts';
+import { openConnection } from '../../../src/sqlite/open.ts';
+
+const TAGS = MIRROR_TABLES.find(({ name }) => name === 'transaction_tags') as MirrorTable;
+const FACTS = { organization: 'o', url: 'u', history: false, columns: {}, timezone: null };
+const OPTIONS = { zone: 'UTC', isComputers: false, instantOf: () => Number.NaN, now: Date.now };
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  file = join(folder, 'practice.db');
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Brings records into the file, each time as another run does. */
+async function write(...records: readonly string[]): Promise<void> {
+  const store = SqliteMirror.open(file, FACTS, OPTIONS);
+  try {
+    await store.stage(TAGS, records.map(recordOf));
+    const published = { state: {}, found: null, missing: 0, border: 1 };
+    await store.publish({ tables: new Map([[TAGS, published]]), locations: undefined, at: '2026-01-01T00:00:00.000Z' });
+  } finally {
+    store.close();
+  }
+}
+
+/** The values of a column by id, as text with the kind of storage of each; and what the file says of the column. */
+function column(name: string): { readonly type: unknown; readonly values: readonly unknown[] } {
+  const connection = openConnection(file, { readonly: true });
+  try {
+    const pluck = (query: string) => connection.prepare(query).pluck().all();
+    return {
+      type: pluck(`SELECT type FROM pragma_table_info('transaction_tags') WHERE name = '${name}'`)[0],
+      values: pluck(`SELECT typeof(${name}) || ' ' || coalesce(${name}, '') FROM transaction_tags ORDER BY id`),
+    };
+  } finally {
+    connection.close();
+  }
+}
+
+it('long numbers are exact and numeric as far as SQLite has such, also where the first one is long', async () => {
+  await write('{"id":1,"extra":1234567890123456789}', '{"id":2,"extra":-9223372036854775807}');
+  await write('{"id":3,"extra":9223372036854775807}', '{"id":4,"extra":1.5}', '{"id":5}', '{"id":6,"extra":7}');
+  expect(column('extra')).toEqual({
+    type: 'NUMERIC',
+    values: [
+      'integer 1234567890123456789',
+      'integer -9223372036854775807',
+      'integer 9223372036854775807',
+      'real 1.5',
+      'null ',
+      'integer 7',
+    ],
+  });
+});
+
+it('digits that are sent as text are text, whatever their length', async () => {
+  await write('{"id":1,"extra":"12345678901234567890"}');
+  await write('{"id":2,"extra":"007"}');
+  expect(column('extra')).toEqual({ type: 'TEXT', values: ['text 12345678901234567890', 'text 007'] });
+});
+
+it('lists and objects are JSON in every run, and so is what takes their place', async () => {
+  await write('{"id":1,"extra":{"a":[1,"x"]}}', '{"id":2,"extra":"x"}');
+  await write('{"id":3,"extra":["y"]}', '{"id":4,"extra":"x"}');
+  expect(column('extra').values).toEqual(['text {"a":[1,"x"]}', 'text "x"', 'text ["y"]', 'text "x"']);
+});
+
+it('true and false are 1 and 0 in every run, and a name that is taken gets a number', async () => {
+  await write('{"id":1,"tag_text":true,"tagText":"a"}');
+  await write('{"id":2,"tag_text":false,"tagText":"b"}');
+  expect(column('tag_text_2')).toEqual({ type: 'INTEGER', values: ['integer 1', 'integer 0'] });
+  expect(column('tag_text').values).toEqual(['text a', 'text b']);
+});

@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { openNetwork } from '../../../src/core/transport/network.ts';
+import { runCommand } from '../../cli/runcommand.ts';
+import { startFaithful } from '../../faithful/service.ts';
+import { TestClock } from '../../support/clock.ts';
+import { PATIENTS } from '../../support/ids.ts';
+import { testService } from '../../support/service.ts';
+import { queried, wrongRows } from './oracle.ts';
+import { connectionTo, serverRecords, without } from './practice.ts';
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  file = join(folder, 'practice.db');
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const clock = { now: Date.now, sleep: async () => {} };
+
+it('lists of those whom a patient referred are right, though the patient did not change', async () => {
+  const service = await testService(undefined, { clock: new TestClock(Date.now()) });
+  const env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  const sync = async () => {
+    const words = ['patients', '--to', file];
+    const world = { env, clock, openNetwork: without('/stream') };
+    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, words, world);
+    expect(exitCode, stderr).toBe(0);
+    return wrongRows(file, 'patients', (await serverRecords(service)).get('patients') ?? []);
+  };
+  const refer = async (referredByPatient: { id: number } | null) => {
+    service.clock.advance(20 * 60_000);
+    const { status } = await service.call('PUT', `/patients/${PATIENTS.bob}`, { body: { referredByPatient } });
+    expect(status).toBe(200);
+  };
+  try {
+    expect(await sync()).toEqual([]);
+    for (const referrer of [{ id: PATIENTS.ann }, { id: PATIENTS.cleo }, null]) {
+      await refer(referrer);
+      expect(await sync()).toEqual([]);
+    }
+  } finally {
+    await service.close();
+  }
+});
+
+it('only new histories are read while their count is right, and their ids once it is not', async () => {
+  const service = await startFaithful({ seed: 'histories', moods: {}, practice: { histories: 20 } });
+  const name = 'appointmenthistories';
+  const sync = async () => {
+    const before = service.requests.length;
+    const world = { env: service.env, clock, openNetwork };
+    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, [name, '--to', file], world);
+    expect(exitCode, stderr).toBe(0);
+    expect(wrongRows(file, name, service.records(name))).toEqual([]);
+    return service.requests.slice(before).filter(({ query }) => query.responseFields === 'id').length;
+  };
+  try {
+    await sync();
+    service.add(name);
+    expect(await sync()).toBe(0);
+    const [gone] = service.records(name).map(({ id }) => Number(id)) as [number];
+    service.remove(name, gone);
+    expect(await sync()).toBeGreaterThan(0);
+    expect(queried(file, 'SELECT id FROM appointment_histories_deleted')).toEqual([{ id: gone }]);
+  } finally {
+    await service.close();
+  }
+});
