@@ -1,0 +1,228 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { localFailure } from '../../../src/core/failure.ts';
+import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
+import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
+import { restore } from '../../../src/server/maintenance/restore.ts';
+import { openConnection } from '../../../src/sqlite/open.ts';
+import { runCommand, type World } from '../../cli/runcommand.ts';
+import { WORK } from '../../server/maintenance/practices.ts';
+import { TestClock } from '../../support/clock.ts';
+import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
+import { allRecords, line } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { queried, TABLES, wrongRows } from './oracle.ts';
+import { connectionTo, serverRecords } from './practice.ts';
+
+const DAY = 24 * 60 * 60_000;
+const PAYMENT = {
+  ...{ ledgerType: 'PatientProcedurePayment', amount: -80, transactionDate: '2026-01-05' },
+  ...{ patient: { id: PATIENTS.ann }, location: { id: LOCATIONS.east } },
+} as const;
+const ONE = big(70_001);
+const OTHER = big(70_002);
+
+let folder: string;
+let file: string;
+let data: string;
+let service: TestService;
+let env: Readonly<Record<string, string>>;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  file = join(folder, 'practice.db');
+  data = join(folder, 'data');
+  await start(0, allRecords());
+});
+
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(port = 0, records: ReturnType<typeof allRecords> = []): Promise<void> {
+  const clock = service?.clock ?? new TestClock(Date.now());
+  service = await testService(records, { data, clock, streamRetentionDays: 2 });
+  env = connectionTo(await service.app.listen({ host: '127.0.0.1', port }));
+}
+
+async function sync(words: readonly string[] = [], world: World = {}) {
+  const clock = { now: service.clock.now, sleep: async () => {} };
+  const ran = await runCommand('mirror:sync', MirrorSync, ['--to', file, '--json', ...words], {
+    ...{ env, clock, openNetwork },
+    ...world,
+  });
+  expect(ran.exitCode, ran.stderr).toBe(0);
+  return JSON.parse(ran.stdout) as { position: string; resources: { resource: string; deleted: number }[] };
+}
+
+async function wrong(): Promise<Record<string, string[]>> {
+  const records = await serverRecords(service);
+  const found = Object.keys(TABLES).map((name) => [name, wrongRows(file, name, records.get(name) ?? [])] as const);
+  return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
+}
+
+async function made(path: string, body: object): Promise<number> {
+  const { body: answer, text, status } = await service.call('POST', path, { body });
+  if (status >= 300) throw new Error(text);
+  return Number((answer.data as { id: unknown }).id);
+}
+
+const tag = (tagText: string) => made('/transactiontags', { tagText, isPredefined: false, tagType: 'PAYMENT_TAG' });
+const remove = async (path: string) => expect((await service.call('DELETE', path)).status).toBe(200);
+const buried = (table: string) => queried(file, `SELECT id FROM ${table}_deleted ORDER BY id`).map(({ id }) => id);
+
+describe('a server that no longer has what was told', () => {
+  it('is compared whole after its messages are gone, and tombstones stay', async () => {
+    const [first, second] = [await tag('first'), await tag('second')];
+    await sync();
+    await remove(`/transactiontags/${first}`);
+    await sync();
+    await remove(`/transactiontags/${second}`);
+    await service.import([line('Transaction', { ...PAYMENT, id: ONE })]);
+    service.clock.advance(3 * DAY);
+    await tag('third');
+    await service.service.stream.tidy();
+    const { position } = await sync();
+    expect(await wrong()).toEqual({});
+    expect(buried('transaction_tags')).toEqual([first, second]);
+    expect(queried(file, 'SELECT DISTINCT changes, deletes, position FROM _mirror')).toEqual([
+      { changes: 'stream', deletes: 'stream', position },
+    ]);
+  });
+
+  it('is compared whole after a restore: what it has lost is a tombstone, and what was deleted is there again', async () => {
+    const kept = await tag('kept');
+    const backup = join(folder, 'backup');
+    await backUp({ data }, backup, { ...WORK, version: '1.2.3' });
+    const lost = await tag('lost');
+    await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName: 'Lost' } });
+    await remove(`/transactiontags/${kept}`);
+    const before = await sync(['--history']);
+    expect(buried('transaction_tags')).toEqual([]);
+    await service.close();
+    await rm(data, { recursive: true });
+    await restore(backup, { data }, WORK);
+    await start(Number(new URL(env.MOLAR_URL as string).port));
+    // Its numbers reach those of before again, and say something else.
+    for (let count = 0; count < 5; count++)
+      await service.call('PUT', `/patients/${PATIENTS.bob}`, { body: { preferredName: `New ${count}` } });
+    const after = await sync();
+    expect(after.position.split('-')[0]).not.toBe(before.position.split('-')[0]);
+    expect(await wrong()).toEqual({});
+    expect(buried('transaction_tags')).toEqual([lost]);
+    expect(queried(file, `SELECT _operation AS o FROM transaction_tags_history WHERE id = ${kept}`)).toEqual([
+      { o: 'CREATE' },
+    ]);
+  });
+});
+
+describe('what the stream does not tell (specification, Events)', () => {
+  it('of a payment that was deleted, and of one that a correction cancels, is found', async () => {
+    await service.import([
+      line('Transaction', { ...PAYMENT, id: ONE }),
+      line('Transaction', { ...PAYMENT, id: OTHER, amount: -20 }),
+    ]);
+    await sync();
+    await service.import([line('Transaction', { id: ONE, deleted: true })]);
+    const { resources } = await sync();
+    expect(resources.find(({ resource }) => resource === 'transactions')?.deleted).toBe(1);
+    expect(buried('transactions')).toEqual([ONE]);
+    // As many as before: a deletion of which nothing is told, and a correction.
+    await service.import([
+      line('Transaction', { ...PAYMENT, id: big(70_003), amount: -21, previousTransaction: { id: OTHER } }),
+    ]);
+    await sync();
+    expect(queried(file, `SELECT is_active FROM transactions WHERE id = ${OTHER}`)).toEqual([{ is_active: 0 }]);
+    expect(await wrong()).toEqual({});
+  });
+
+  it('of rows that another program removed, where the count tells', async () => {
+    await sync();
+    const connection = openConnection(file);
+    connection.exec('DELETE FROM transactions WHERE id = (SELECT min(id) FROM transactions)');
+    connection.close();
+    await sync();
+    expect(await wrong()).toEqual({});
+  });
+});
+
+describe('a mirror that is followed', () => {
+  it('is right after it was cut off for longer than messages are kept', async () => {
+    const ended = new AbortController();
+    const cut = new AbortController();
+    let isDown = false;
+    const network = (options: NetworkOptions): ReturnType<typeof openNetwork> => {
+      const opened = openNetwork(options);
+      const send: typeof opened.send = async (request) => {
+        const response = await opened.send(isDown ? { ...request, url: 'http://127.0.0.1:1/' } : request);
+        return request.url.includes('/stream') ? { ...response, body: until(cut.signal, response.body) } : response;
+      };
+      return { ...opened, send };
+    };
+    const change = (preferredName: string) =>
+      service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName } });
+    /** What is done when an event comes, in this order; one that is not expected ends the test. */
+    const script: [string, () => Promise<unknown>][] = [
+      ['synced', () => change('First')],
+      [
+        'changed',
+        async () => {
+          isDown = true;
+          cut.abort(new Error('The connection was cut off.'));
+        },
+      ],
+      [
+        'disconnected',
+        async () => {
+          await change('Lost');
+          service.clock.advance(3 * DAY);
+          await change('Second');
+          await service.service.stream.tidy();
+          isDown = false;
+        },
+      ],
+      ['connected', async () => {}],
+      ['resync', async () => {}],
+      ['changed', () => change('Third')],
+      ['changed', async () => ended.abort(localFailure('run.interrupted', 'Interrupted.'))],
+    ];
+    const events: string[] = [];
+    const names: unknown[] = [];
+    const { stderr } = await runCommand('mirror:sync', MirrorSync, ['--to', file, '--json', '--follow'], {
+      ...{ env, openNetwork: network, signal: ended.signal },
+      clock: { now: Date.now, sleep: async (ms) => void (await sleep(Math.min(ms, 20))) },
+      write: async (chunk) => {
+        const { event } = JSON.parse(String(chunk)) as { event: string };
+        const [expected, step] = script[events.length] ?? [];
+        events.push(event);
+        if (event === 'changed') names.push(queried(file, ANN)[0]?.preferred_name);
+        if (event !== expected) ended.abort(localFailure('run.interrupted', 'Not expected.'));
+        else await step?.();
+      },
+    });
+    expect(events, stderr).toEqual(script.map(([event]) => event));
+    expect(names).toEqual(['First', 'Second', 'Third']);
+    expect(await wrong()).toEqual({});
+  });
+});
+
+const ANN = `SELECT preferred_name FROM patients WHERE id = ${PATIENTS.ann}`;
+
+/** A body that fails as soon as a signal says so. */
+async function* until(signal: AbortSignal, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const parts = body[Symbol.asyncIterator]();
+  const cut = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+  cut.catch(() => undefined);
+  for (;;) {
+    const { done, value } = await Promise.race([parts.next(), cut]);
+    if (done) return;
+    yield value;
+  }
+}
