@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import NamesLearn from '../../../src/commands/names/learn.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
+import { openConnection } from '../../../src/sqlite/open.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
 import { queried } from './oracle.ts';
@@ -70,6 +71,12 @@ it('views have the local times of each location, as the names file tells its zon
     `Local times are those of each location: location ${first} America/Denver; elsewhere Europe/Berlin.`,
   );
   rmSync(names);
+  // A file as an older version made it.
+  const older = openConnection(file);
+  older.exec(`DROP VIEW v_events; CREATE VIEW v_events AS SELECT * FROM events;
+    DROP TABLE _zones; DROP TABLE _offsets; DELETE FROM _facts WHERE name = 'zones';
+    CREATE TABLE _offsets (since TEXT PRIMARY KEY, seconds INTEGER NOT NULL) WITHOUT ROWID`);
+  older.close();
   await sync();
   check(() => 'Europe/Berlin');
 });

@@ -17,6 +17,12 @@ export function sqlType({ type }: Pick<MirrorColumn, 'type'>): string {
   return SQL_TYPES[type];
 }
 
+/** Which zone each location is in, and when the clocks of each zone change. */
+export const ZONE_TABLES = `DROP TABLE IF EXISTS _offsets;
+CREATE TABLE _zones (location_id INTEGER PRIMARY KEY, zone TEXT NOT NULL);
+CREATE TABLE _offsets (zone TEXT NOT NULL, since TEXT NOT NULL, seconds INTEGER NOT NULL, PRIMARY KEY (zone, since)) WITHOUT ROWID;
+`;
+
 /** The tables of our own, whose names begin with an underscore; `_mirror` and `_columns` are for everybody. */
 export const OWN_TABLES = `
 CREATE TABLE _mirror (
@@ -28,9 +34,7 @@ CREATE TABLE _columns (
   table_name TEXT NOT NULL, column_name TEXT NOT NULL, type TEXT NOT NULL, unit TEXT, field TEXT, about TEXT NOT NULL,
   PRIMARY KEY (table_name, column_name)
 );
-CREATE TABLE _zones (location_id INTEGER PRIMARY KEY, zone TEXT NOT NULL);
-CREATE TABLE _offsets (zone TEXT NOT NULL, since TEXT NOT NULL, seconds INTEGER NOT NULL, PRIMARY KEY (zone, since)) WITHOUT ROWID;
-CREATE TABLE _facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+${ZONE_TABLES}CREATE TABLE _facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE _progress (resource TEXT PRIMARY KEY, since TEXT, read TEXT) WITHOUT ROWID;
 CREATE TABLE _staged (resource TEXT NOT NULL, id INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (resource, id)) WITHOUT ROWID;
 CREATE TABLE _found (resource TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (resource, id)) WITHOUT ROWID;

@@ -66,9 +66,7 @@ export class SqliteMirror implements MirrorStore {
           const before = readFacts(connection).facts;
           const mirror = new SqliteMirror(file, connection, facts, options);
           if (isNew) mirror.create();
-          // A file of an older version may have fewer indexes.
-          else
-            for (const table of MIRROR_TABLES) if (mirror.resource(table).complete) mirror.tables.createIndexes(table);
+          else mirror.upgrade();
           if (!isNew && facts.history && !before?.history) mirror.beginHistory();
           mirror.writeFacts();
           if (facts.deidentified) mirror.tables.ageOut(options.now());
@@ -242,6 +240,12 @@ export class SqliteMirror implements MirrorStore {
   }
 
   /** Tables that are being loaded get their first versions when they are whole. */
+  /** Adds what a file of an older version may lack: indexes, and zones of locations. */
+  private upgrade(): void {
+    for (const table of MIRROR_TABLES) if (this.resource(table).complete) this.tables.createIndexes(table);
+    this.tables.addZones();
+  }
+
   private beginHistory(): void {
     this.tables.createHistory();
     const at = new Date(this.now()).toISOString();

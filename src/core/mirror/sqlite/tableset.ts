@@ -14,7 +14,7 @@ import {
 } from '../tables.ts';
 import type { InstantOf } from '../values.ts';
 import { ELSEWHERE, joinedViews, tableView, type View, type ViewDialect } from '../views.ts';
-import { historyTables, indexes, resourceTables, sqlType } from './schema.ts';
+import { historyTables, indexes, resourceTables, sqlType, ZONE_TABLES } from './schema.ts';
 import { type ChangeCounts, TableWriter } from './tablewriter.ts';
 
 const DIALECT: ViewDialect = {
@@ -63,14 +63,25 @@ export class TableSet {
     for (const table of this.tables) {
       for (const statement of resourceTables(table, table.columns)) this.connection.exec(statement);
       this.describeTable(table);
-      this.makeView(tableView(table, table.columns, DIALECT));
     }
+    this.makeViews();
+    if (this.choices.history) this.createHistory();
+  }
+
+  /** Makes the tables of zones, and views that read them, where a file of an older version has none. */
+  addZones(): void {
+    if (this.connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_zones'").get() !== undefined) return;
+    this.connection.exec(ZONE_TABLES);
+    this.makeViews();
+  }
+
+  private makeViews(): void {
+    for (const table of this.tables) this.makeView(tableView(table, this.rowsOf(table).columns, DIALECT));
     for (const view of joinedViews(DIALECT, NOW)) {
       const isMade =
         view.reads.every((name) => !this.isPartial(name)) && !(view.needsTimes && this.choices.deidentified);
       if (isMade) this.makeView(view);
     }
-    if (this.choices.history) this.createHistory();
   }
 
   /** Makes the tables of versions, which begin with what is there. */
