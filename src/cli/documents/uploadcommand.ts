@@ -24,7 +24,7 @@ import { planRecord, writeRecord } from '../rows/record.ts';
 import { ByteProgress } from '../terminal/progress.ts';
 import { chunksUntilAborted } from '../terminal/streams.ts';
 import { linkFetching } from './linkfetching.ts';
-import { planLines, planQuestion, standingText } from './uploadplan.ts';
+import { folderLines, planLines, planQuestion, proposalText, standingText } from './uploadplan.ts';
 
 /** Reasons are listed below the table, where there is room for them. */
 const CHECKED_COLUMNS = ['status', 'file', 'name', 'patient', 'tags', 'userDefinedDate'];
@@ -46,7 +46,7 @@ export abstract class UploadCommand extends MolarCommand {
     try {
       for (const note of prepared.notes) await this.noteLater(note, flags);
       if (isOn(flags, 'dry-run')) await this.show(prepared, flags);
-      else if (isOn(flags, 'check')) await this.list(await this.withOwners(prepared, flags), flags, plan);
+      else if (isOn(flags, 'check')) await this.check(await this.withOwners(prepared, flags), flags, plan);
       else await this.send(await this.withOwners(prepared, flags), flags, plan);
     } finally {
       await prepared.dispose();
@@ -55,12 +55,14 @@ export abstract class UploadCommand extends MolarCommand {
   }
 
   private async send(prepared: PreparedUploads, flags: FlagValues, plan: RowPlan): Promise<void> {
-    if (textFlag(flags, 'layout') !== undefined) await this.agree(prepared.plan, flags);
+    if (textFlags(flags, 'layout').length > 0) await this.agree(prepared.plan, flags);
     if (prepared.single) await this.uploadOne(prepared, flags);
     else await this.uploadMany(prepared, flags, plan);
   }
 
   private async withOwners(prepared: PreparedUploads, flags: FlagValues): Promise<PreparedUploads> {
+    // Those of a layout have been found on the server already.
+    if (uploadFiles(flags).isReviewed) return prepared;
     const { plan, note } = await refuseUnknownOwners(prepared.plan, () => this.connect(flags), this.context.signal);
     if (note !== undefined) await this.noteLater(note, flags);
     return { ...prepared, plan };
@@ -70,18 +72,32 @@ export abstract class UploadCommand extends MolarCommand {
   private async agree(plan: readonly PlannedUpload[], flags: FlagValues): Promise<void> {
     const { streams, signal } = this.context;
     const asks = streams.stdin.isTTY && streams.stderr.isTTY && !isOn(flags, 'yes');
-    if (asks || namedFormat(flags) !== 'json')
-      for (const line of planLines(plan, streams.stderr.columns)) await this.note(line);
+    if (asks || namedFormat(flags) !== 'json') await this.showPlan(plan, flags);
     if (!asks || plan.every(({ kind }) => kind !== 'ready')) return;
     const sure = await streams.confirm(planQuestion(plan), signal).catch(() => false);
     signal.throwIfAborted();
     if (!sure) throw localFailure('run.interrupted', 'Nothing was uploaded.', { hint: 'Answer y, or add --yes.' });
   }
 
-  private async list({ plan }: PreparedUploads, flags: FlagValues, rows: RowPlan): Promise<void> {
+  private async showPlan(plan: readonly PlannedUpload[], flags: FlagValues): Promise<void> {
+    const lines = uploadFiles(flags).isReviewed ? folderLines : planLines;
+    for (const line of lines(plan, this.context.streams.stderr.columns)) await this.note(line);
+  }
+
+  /** Lists the files; for those that no pattern fits, one is proposed. */
+  private async check(prepared: PreparedUploads, flags: FlagValues, rows: RowPlan): Promise<void> {
+    const { plan, review } = prepared;
+    if (uploadFiles(flags).isReviewed && namedFormat(flags) !== 'json') await this.showPlan(plan, flags);
+    const unfit = plan.flatMap(({ row }) => row.review?.unfit ?? []);
+    if (unfit.length > 0) await this.noteLater(proposalText(unfit), flags);
+    await this.list(plan, flags, rows);
+    const failure = failureOfChecks(plan, review);
+    if (failure !== undefined) throw failure;
+  }
+
+  private async list(plan: readonly PlannedUpload[], flags: FlagValues, rows: RowPlan): Promise<void> {
     const { context } = this;
     const note = (text: string) => this.noteLater(text, flags);
-    const failure = failureOfChecks(plan);
     await writeRows({
       context,
       flags,
@@ -90,7 +106,6 @@ export abstract class UploadCommand extends MolarCommand {
       open: async () => singlePage(checkedRows(plan)),
       note,
     });
-    if (failure !== undefined) throw failure;
   }
 
   /** Shows a note, after the run where standard error is for the error alone. */
@@ -107,14 +122,25 @@ export abstract class UploadCommand extends MolarCommand {
     const sends = !isOn(flags, 'dry-run') && !isOn(flags, 'check');
     if (isOn(flags, 'dry-run') && isOn(flags, 'check'))
       throw usageFailure('--dry-run prints requests, --check a list of the files; give one.', { source: '--check' });
+    const files = uploadFiles(flags);
+    if (files.isReviewed && isOn(flags, 'dry-run'))
+      throw usageFailure('--dry-run sends nothing, but --layout has to look up patients; --check lists the files.', {
+        source: '--dry-run',
+      });
     checkDefaults(defaults);
     if (isOn(flags, 'token-stdin') && paths.includes('-')) {
       const message = '--token-stdin and - both read standard input; give the token another way.';
       throw usageFailure(message, { source: '--token-stdin' });
     }
+    const unproved = new Set<string>();
+    const onUnproved = (why: string) => {
+      if (!unproved.has(why)) this.bufferedNotes.push(`Could not prove that these are all patients: ${why}`);
+      unproved.add(why);
+    };
     return prepareUploads({
       ...{ paths, defaults, results, organization, temporaryFolder, signal },
-      ...uploadFiles(flags),
+      ...files,
+      patients: async () => ({ client: await this.connect(flags), now: clock.now, signal, onUnproved }),
       ...(sends && { owner: lockOwner(clock) }),
       folder: cwd(),
       stdin: chunksUntilAborted(streams.stdin.chunks, signal),

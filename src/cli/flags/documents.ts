@@ -3,9 +3,10 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { operationOf } from '../../catalog/catalog.ts';
 import { JPEG_ALIASES, MIME_TYPES } from '../../catalog/resources/documentnames.ts';
 import { documents, VARIANTS } from '../../catalog/resources/documents.ts';
-import { LAYOUTS } from '../../core/documents/uploads/layout.ts';
-import type { UploadInput } from '../../core/documents/uploads/uploadinput.ts';
+import { NAMED_LAYOUTS, PATIENT_FOLDERS, readLayouts } from '../../core/documents/layouts/layouts.ts';
+import type { UploadOrder } from '../../core/documents/uploads/uploadprepare.ts';
 import type { UploadRow } from '../../core/documents/uploads/uploadrow.ts';
+import { usageFailure } from '../../core/failure.ts';
 import { dryRunFlag } from './body.ts';
 import { connectionFlags, talkFlags } from './connection.ts';
 import { flagGroup } from './declare.ts';
@@ -50,6 +51,9 @@ export const downloadFlags: FlagInput = {
 /** Default file of `--results` (contract §2). */
 export const RESULTS = 'molar-results.csv';
 
+/** Default file of `--review`. */
+export const REVIEW = 'molar-review.csv';
+
 /** Flags of `molar documents upload`. */
 export const uploadFlags: FlagInput = {
   patient: document.text('ID', 'Patient who owns the documents; by default the organization owns them'),
@@ -66,10 +70,13 @@ export const uploadFlags: FlagInput = {
   manifest: batch.text('FILE', 'CSV that lists the files, one a line; also the results of an earlier run'),
   recursive: batch.toggle('Include folders inside folders'),
   include: batch.list('GLOB', "Take only files that match, such as '*.pdf', from folders; may be repeated"),
-  layout: batch.text(
-    LAYOUTS.join('|'),
-    'Take patient, tag, date and name from the path: PATIENTID_anything/[tag/]YYYY-MM-DD-name.ext',
-    { options: LAYOUTS },
+  layout: batch.list(
+    'PATTERN',
+    `Take patient, tag, date and name from the path: ${Object.keys(NAMED_LAYOUTS).join(', ')}, or a pattern such as '{chartNumber}/{date} {name}'; may be repeated, the first that fits counts`,
+  ),
+  review: batch.text(
+    'FILE',
+    `CSV file for the files whose patient --layout PATTERN does not find; ${REVIEW} when not given`,
   ),
   check: batch.toggle('Check the files, list them, and upload none'),
   yes: batch.toggle('Carry out the plan of --layout without asking for confirmation'),
@@ -99,14 +106,22 @@ export function uploadDefaults(flags: FlagValues): Partial<UploadRow> {
   };
 }
 
-/** Where the flags take the files from. */
-export function uploadFiles(flags: FlagValues): Pick<UploadInput, 'manifest' | 'recursive' | 'include' | 'layout'> {
+/** Where the flags take the files from. Throws a Failure (exit 2) for a layout that is none. */
+export function uploadFiles(flags: FlagValues): UploadFiles {
   const manifest = textFlag(flags, 'manifest');
-  const layout = LAYOUTS.find((name) => name === textFlag(flags, 'layout'));
+  const review = textFlag(flags, 'review');
+  const layouts = textFlags(flags, 'layout');
+  if (review !== undefined && layouts.length === 0)
+    throw usageFailure('--review goes with --layout, whose files it lists.', { source: '--review' });
+  // As ever, files that do not follow patient-folders are refused, unless a review file is asked for.
+  const isReviewed = review !== undefined || layouts.some((layout) => layout !== PATIENT_FOLDERS);
   return {
     recursive: isOn(flags, 'recursive'),
     include: textFlags(flags, 'include'),
     ...(manifest !== undefined && { manifest }),
-    ...(layout !== undefined && { layout }),
+    ...(layouts.length > 0 && { layouts: readLayouts(layouts), isReviewed }),
+    ...(isReviewed && { review: review || REVIEW }),
   };
 }
+
+type UploadFiles = Pick<UploadOrder, 'manifest' | 'recursive' | 'include' | 'layouts' | 'isReviewed' | 'review'>;

@@ -70,12 +70,16 @@ export function draftDocument(row: UploadRow, type: MimeType, organization: stri
   };
 }
 
-/** Name of a file without its folder and extension; dots inside a name, as in dates, stay. */
+/** Name of a file without its folder and extension. */
 export function defaultName(file: string): string {
-  const name = basename(file);
-  const extension = extname(name);
+  return withoutExtension(basename(file)).normalize('NFC').trim();
+}
+
+/** A path without its extension; dots inside a name, as in dates, stay. */
+export function withoutExtension(path: string): string {
+  const extension = extname(path);
   const known = canonicalMimeType(extension.slice(1)) !== undefined || /^\.(?=\d*[a-z])[a-z\d]{1,5}$/i.test(extension);
-  return (known ? name.slice(0, -extension.length) : name).normalize('NFC').trim();
+  return known ? path.slice(0, -extension.length) : path;
 }
 
 function ownerOf(row: UploadRow, organization: string): DocumentOwner {

@@ -5,16 +5,19 @@ import {
   EXTRA_COLUMNS,
   MANIFEST_COLUMNS,
   RESULT_COLUMNS,
+  REVIEW_COLUMNS,
   splitTags,
+  UNKNOWN,
   UPLOAD_STATUSES,
   type UploadRow,
   type UploadStatus,
 } from './uploadrow.ts';
 
-const KNOWN: readonly string[] = [...MANIFEST_COLUMNS, ...EXTRA_COLUMNS, ...RESULT_COLUMNS];
+const KNOWN: readonly string[] = [...MANIFEST_COLUMNS, ...EXTRA_COLUMNS, ...RESULT_COLUMNS, ...REVIEW_COLUMNS];
 
 /**
- * Reads a manifest or the results CSV of an earlier run (contract §2): UTF-8, columns in any order, `file` required.
+ * Reads a manifest, the results CSV of an earlier run (contract §2) or a review file: UTF-8, columns in any order,
+ * `file` required. With a column `candidates` a row without an owner is still for review.
  * `label` names it in messages. Throws a Failure with exit code 2 that says what is wrong and in which line.
  */
 export function readManifest(bytes: Uint8Array, label: string): UploadRow[] {
@@ -71,8 +74,15 @@ function readRow(row: CsvRow, columns: readonly string[], location: string): Upl
     ...Object.assign({}, ...['name', 'patient', 'perioExam', 'mimeType', ...EXTRA_COLUMNS].map(given)),
     tags: splitTags(text('tags')),
     location,
+    ...(columns.includes('candidates') && text('patient') === '' && text('perioExam') === '' && unreviewed(text)),
     ...(text('status') !== '' && { earlier: readOutcome(text, location) }),
   };
+}
+
+/** A row of a review file that nobody has given a patient. */
+function unreviewed(text: (name: string) => string): Pick<UploadRow, 'patient' | 'review'> {
+  const candidates = text('candidates').split(';').filter(Boolean);
+  return { patient: UNKNOWN, review: { reason: 'The patient is still missing.', candidates } };
 }
 
 function readOutcome(text: (name: string) => string, location: string): EarlierOutcome {

@@ -5,7 +5,7 @@ import { Failure, localFailure, usageFailure } from '../../failure.ts';
 import { readFileType } from '../content/filetype.ts';
 import { type ContentSource, fileSource, MAX_CONTENT, sha256Of, tooLarge, whileOpen } from '../content/source.ts';
 import { type DocumentDraft, defaultName, draftDocument } from './draft.ts';
-import type { EarlierOutcome, UploadRow } from './uploadrow.ts';
+import type { EarlierOutcome, Review, UploadRow } from './uploadrow.ts';
 
 /** A file that passed every check. `note`: what the person who uploads it should know. */
 export interface ReadyUpload extends DocumentDraft {
@@ -53,6 +53,7 @@ async function planRow(row: UploadRow, stdinTaken: boolean, options: PlanOptions
   if (row.earlier?.status === 'done') return { kind: 'done', row, earlier: row.earlier };
   try {
     if (row.unread !== undefined) throw row.unread;
+    if (row.review !== undefined) throw reviewFailure(row.file, row.review);
     if (row.problem !== undefined) throw usageFailure(`${row.file}: ${row.problem}`, { source: row.file });
     if (row.file === '-' && stdinTaken) throw usageFailure('stdin (-) can be uploaded only once.');
     return { kind: 'ready', row, upload: await check(row, options) };
@@ -60,6 +61,10 @@ async function planRow(row: UploadRow, stdinTaken: boolean, options: PlanOptions
     if (cause instanceof Failure) return { kind: 'refused', row, failure: cause };
     throw cause;
   }
+}
+
+function reviewFailure(file: string, { reason }: Review): Failure {
+  return localFailure('run.partial', `${file}: ${reason}`);
 }
 
 async function check(row: UploadRow, options: PlanOptions): Promise<ReadyUpload> {

@@ -13,6 +13,7 @@ import {
   MANIFEST_COLUMNS,
   RESULT_COLUMNS,
   rowKey,
+  UNKNOWN,
   type UploadOutcome,
   type UploadRow,
 } from './uploadrow.ts';
@@ -108,16 +109,26 @@ export function withEarlier(rows: readonly UploadRow[], results: readonly Upload
   });
 }
 
-/** Renames earlier results with unfinished files of other runs; returns the new name and the number of those files. */
+/**
+ * Renames earlier results with unfinished files of other runs; returns the new name and the number of those files. A file
+ * that was for review is the same one, now that its patient is known.
+ */
 export async function moveUnfinished(
   path: string,
   results: readonly UploadRow[],
   rows: readonly UploadRow[],
 ): Promise<{ readonly path: string; readonly files: number } | undefined> {
   const mine = new Set(rows.map(rowKey));
-  const files = results.filter((row) => row.earlier?.status !== 'done' && !mine.has(rowKey(row))).length;
+  const named = new Set(rows.map(({ file }) => file));
+  const isMine = (row: UploadRow) => mine.has(rowKey(row)) || (row.patient === UNKNOWN && named.has(row.file));
+  const files = results.filter((row) => row.earlier?.status !== 'done' && !isMine(row)).length;
   // A single file that failed was seen to fail; only a batch can be forgotten.
   if (files === 0 || results.length === 1) return undefined;
+  return { path: await moveAside(path), files };
+}
+
+/** Renames a file to the first free of `NAME.1.csv`, `NAME.2.csv` and so on; returns the new path. */
+export async function moveAside(path: string): Promise<string> {
   const extension = extname(path);
   for (let number = 1; ; number++) {
     const aside = `${path.slice(0, path.length - extension.length)}.${number}${extension}`;
@@ -125,7 +136,7 @@ export async function moveUnfinished(
     await rename(path, aside).catch((cause: unknown) => {
       throw fileFailure(`rename ${path}`, cause);
     });
-    return { path: aside, files };
+    return aside;
   }
 }
 

@@ -1,12 +1,13 @@
 import { readFile, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { asId } from '../../../catalog/fields/numbers.ts';
 import { isDate } from '../../../catalog/fields/times.ts';
 import { canonicalMimeType } from '../../../catalog/resources/documentnames.ts';
 import { type Failure, fileFailure, usageFailure } from '../../failure.ts';
 import { SUPPORTED_TYPES } from '../content/filetype.ts';
+import { type Layouts, layoutRow, PATIENT_FOLDERS } from '../layouts/layouts.ts';
+import { patientFolderRow } from '../layouts/patientfolders.ts';
 import { folderFiles, isFolder } from './folderfiles.ts';
-import { type LAYOUTS, patientFolderRow } from './layout.ts';
 import { readManifest } from './manifest.ts';
 import { UNKNOWN, type UploadRow, withDefaults } from './uploadrow.ts';
 
@@ -20,7 +21,9 @@ export interface UploadInput {
   /** Patterns of which files of folders have to match one. */
   readonly include?: readonly string[];
   /** Patient, tag and date come from the path of a file; folders are searched recursively. */
-  readonly layout?: (typeof LAYOUTS)[number];
+  readonly layouts?: Layouts;
+  /** Files whose patient is not found by their path are for review, those that do not follow `patient-folders` too. */
+  readonly isReviewed?: boolean;
   /** What the flags say about every row. */
   readonly defaults: Partial<UploadRow>;
   /** Folder that relative paths start from. */
@@ -65,18 +68,23 @@ function folderFlag({ recursive, include = [] }: Pick<UploadInput, 'recursive' |
 
 /** Refuses ways of naming files that do not go together (exit 2). */
 function checkInput(input: UploadInput): void {
-  const { paths, manifest, include = [], layout, defaults } = input;
+  const { paths, manifest, include = [], layouts, defaults } = input;
   if (manifest !== undefined && paths.length > 0) throw wrong('--manifest', 'Give files or --manifest, not both.');
   if (manifest === undefined && paths.length === 0)
     throw wrong('FILE', 'Nothing to upload: give files, a folder, - or --manifest.');
-  const folders = folderFlag(input) ?? (layout && '--layout');
+  const folders = folderFlag(input) ?? (layouts && '--layout');
   if (manifest !== undefined && folders !== undefined)
     throw wrong(folders, `${folders} is for folders; a manifest names each file.`);
   if (include.includes('')) throw wrong('--include', "--include needs a pattern, as in --include '*.pdf'.");
-  if (layout !== undefined && LAYOUT_FIELDS.some((key) => defaults[key] !== undefined)) {
-    const message = `With --layout ${layout} the folders say patient, tag, date and name; leave the flags out.`;
+  if (layouts !== undefined && LAYOUT_FIELDS.some((key) => defaults[key] !== undefined)) {
+    const message = `With ${layoutFlag(layouts)} the folders say patient, tag, date and name; leave the flags out.`;
     throw wrong('--layout', message);
   }
+}
+
+/** How messages name the layout. */
+function layoutFlag(layouts: Layouts): string {
+  return layouts.length === 1 && layouts[0] === PATIENT_FOLDERS ? `--layout ${PATIENT_FOLDERS}` : '--layout';
 }
 
 const LAYOUT_FIELDS = ['patient', 'perioExam', 'userDefinedDate', 'name'] as const;
@@ -100,12 +108,12 @@ async function rowsOfManifest(manifest: string, folder: string): Promise<UploadR
 }
 
 async function rowsOfPaths(input: UploadInput): Promise<UploadRows> {
-  const { paths, folder, layout, include = [], isOwn } = input;
-  const listing = { folder, include, isOwn, recursive: input.recursive === true || layout !== undefined };
+  const { paths, folder, layouts, include = [], isOwn } = input;
+  const listing = { folder, include, isOwn, recursive: input.recursive === true || layouts !== undefined };
   // Run again as a manifest, the row must not become a document of the organization.
-  const unowned = layout === undefined ? {} : { patient: UNKNOWN };
+  const unowned = layouts === undefined ? {} : { patient: UNKNOWN };
   const flag = folderFlag(input);
-  const takesFolders = flag !== undefined || layout !== undefined;
+  const takesFolders = flag !== undefined || layouts !== undefined;
   const notes: string[] = [];
   const rows: UploadRow[] = [];
   let folders = 0;
@@ -117,7 +125,7 @@ async function rowsOfPaths(input: UploadInput): Promise<UploadRows> {
       rows.push({
         ...{ file: path, tags: [], ...unowned },
         ...(unread !== undefined && { unread }),
-        ...(layout !== undefined && { problem: `--layout ${layout} takes folders.` }),
+        ...(layouts !== undefined && { problem: `${layoutFlag(layouts)} takes folders.` }),
       });
       continue;
     }
@@ -125,12 +133,19 @@ async function rowsOfPaths(input: UploadInput): Promise<UploadRows> {
     const found = await folderFiles(path, listing);
     notes.push(...found.notes);
     rows.push(
-      ...found.files.map((file) => (layout === undefined ? { file, tags: [] } : patientFolderRow(file, path, folder))),
+      ...found.files.map((file) => rowOfFile(file, path, input)),
       ...found.unread.map(({ path: file, failure }) => ({ file, tags: [], ...unowned, unread: failure })),
     );
   }
   if (flag !== undefined && folders === 0 && missing === 0) throw wrong(flag, `${flag} is for folders; none is given.`);
   return { rows, notes, single: paths.length === 1 && folders === 0 };
+}
+
+function rowOfFile(file: string, root: string, { layouts, isReviewed, folder }: UploadInput): UploadRow {
+  if (layouts === undefined) return { file, tags: [] };
+  if (isReviewed !== true) return patientFolderRow(file, root, folder);
+  const inside = relative(resolve(folder, root), resolve(folder, file)).split(sep).join('/');
+  return layoutRow({ file, root, inside }, layouts, folder);
 }
 
 /** Why nothing can be found out about a path: most often it does not exist. */

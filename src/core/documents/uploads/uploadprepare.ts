@@ -4,8 +4,10 @@ import { guarded } from '../../output/atomicfile.ts';
 import { replaceable } from '../../output/ownfile.ts';
 import { MAX_CONTENT } from '../content/source.ts';
 import { spool } from '../content/spool.ts';
+import { findOwners, type PatientSource } from '../layouts/patientfind.ts';
 import { type PlannedUpload, planUploads } from './plan.ts';
 import { readEarlierResults, withEarlier } from './resultsfile.ts';
+import { writeReview } from './reviewfile.ts';
 import { readUploadInput, type UploadInput } from './uploadinput.ts';
 import { planNotes } from './uploadreport.ts';
 import type { UploadRow } from './uploadrow.ts';
@@ -15,6 +17,10 @@ export interface UploadOrder extends Omit<UploadInput, 'isOwn'> {
   /** Path of the results CSV, as given. */
   readonly results: string;
   readonly organization: string;
+  /** Path of the review file, as given; present where files may be for review. */
+  readonly review?: string;
+  /** Where patients are looked up by what paths say. */
+  readonly patients: () => Promise<PatientSource>;
   readonly stdin: AsyncIterable<Uint8Array>;
   /** Called with the number of bytes of stdin that are spooled. */
   readonly onSpooled?: (bytes: number) => void;
@@ -24,7 +30,7 @@ export interface UploadOrder extends Omit<UploadInput, 'isOwn'> {
   readonly signal?: AbortSignal;
 }
 
-/** A run that was checked; nothing was sent or written but the lock. */
+/** A run that was checked; nothing was sent, and nothing written but the review file and the lock. */
 export interface PreparedUploads {
   readonly plan: readonly PlannedUpload[];
   /** For the person who runs it: what was left out, what was assumed. */
@@ -32,6 +38,8 @@ export interface PreparedUploads {
   /** Exactly one file was named. */
   readonly single: boolean;
   readonly results: string;
+  /** Path of the review file, as given; present where files are in it. */
+  readonly review?: string;
   readonly files: RunFiles;
   readonly earlier: readonly UploadRow[];
   /** Releases the lock and the disk space of stdin. */
@@ -40,8 +48,10 @@ export interface PreparedUploads {
 
 /** Reads and checks all that was requested. Throws a Failure only for what prevents the complete run: exit 2 or 9. */
 export async function prepareUploads(order: UploadOrder): Promise<PreparedUploads> {
-  const { results, folder, organization, owner, signal } = order;
+  const { results, review, folder, organization, owner, signal } = order;
   const files = runFiles(resolve(folder, results));
+  const ownReview = review === undefined ? () => false : runFiles(resolve(folder, review)).isOwn;
+  const isOwn = (path: string) => files.isOwn(path) || ownReview(path);
   const held: Release[] = [];
   const dispose = async () => {
     for (const release of held.splice(0)) await release();
@@ -57,12 +67,17 @@ export async function prepareUploads(order: UploadOrder): Promise<PreparedUpload
       await guarded(`write ${results}`, () => replaceable(files.results));
       held.push(await holdLock(files.lock, results, owner));
     }
-    const { rows, notes, single } = await readUploadInput({ ...order, isOwn: files.isOwn });
+    const { rows: requested, notes, single } = await readUploadInput({ ...order, isOwn });
+    const rows = await findOwners(requested, order.patients);
     const earlier = await readEarlierResults(files.results, results);
     const isOther = order.manifest !== undefined && resolve(folder, order.manifest) !== files.results;
     const known = withEarlier(isOther ? rows.map(fromElsewhere) : rows, earlier);
     const plan = await planUploads(known, { organization, folder, stdin, ...(signal && { signal }) });
-    return { plan, notes: [...notes, ...planNotes(plan)], single, results, files, earlier, dispose };
+    const kept = review === undefined ? undefined : await writeReview(resolve(folder, review), review, rows);
+    const keptNotes = kept === undefined ? [] : [`${review} had patients filled in; it is ${basename(kept)} now.`];
+    const hasReview = review !== undefined && rows.some((row) => row.review !== undefined);
+    const allNotes = [...notes, ...keptNotes, ...planNotes(plan)];
+    return { plan, notes: allNotes, single, results, ...(hasReview && { review }), files, earlier, dispose };
   } catch (cause) {
     await dispose();
     throw cause;

@@ -47,13 +47,15 @@ export function plannedOutcome(planned: PlannedUpload): Uploaded {
 }
 
 /** The failure of the checks alone, undefined when every file may be sent. */
-export function failureOfChecks(plan: readonly PlannedUpload[]): Failure | undefined {
+export function failureOfChecks(plan: readonly PlannedUpload[], review?: string): Failure | undefined {
   const results = plan.map((planned) => {
     const result = plannedOutcome(planned);
     if (planned.kind !== 'ready') return result;
     return { ...result, outcome: { ...result.outcome, status: 'done' as const, exitCode: EXIT.done } };
   });
-  return failureOfRun(plan, results, { what: 'refused', hint: 'Correct what is listed.' });
+  const isReviewed = plan.every(({ kind, row }) => kind !== 'refused' || row.review !== undefined);
+  const what = plan.some(({ row }) => row.review !== undefined) ? 'not ready' : 'refused';
+  return failureOfRun(plan, results, { what, hint: nextStep('Correct what is listed.', review, isReviewed) });
 }
 
 /** The failure a run ends with (contract §4): that of its only file, or one that lists every file that is not done. */
@@ -65,20 +67,36 @@ export function failureOfRun(
   const exitCode = exitCodeOfRun(results.map(({ outcome }) => outcome.exitCode));
   if (exitCode === EXIT.done) return undefined;
   const [only] = results;
-  if (results.length === 1 && only?.failure !== undefined) return only.failure;
+  const reviewed = plan.flatMap(({ row }) => row.review?.reason ?? []);
+  if (results.length === 1 && reviewed.length === 0 && only?.failure !== undefined) return only.failure;
   const items = results.flatMap(({ outcome, failure }, index): FailureItem[] => {
-    if (outcome.status === 'done') return [];
-    const { file = '', location } = plan[index]?.row ?? {};
+    const { file = '', location, review } = plan[index]?.row ?? {};
+    if (outcome.status === 'done' || review !== undefined) return [];
     const description = outcome.error ?? 'Not tried.';
     const source = location === undefined ? file : description.includes(file) ? location : `${file} (${location})`;
     return [{ code: failure?.code ?? 'run.partial', source, description }];
   });
   const [code = 'run.partial', ...others] = new Set(items.map((item) => item.code));
-  return new Failure(`${items.length} of ${countedFiles(results.length)} ${what}.`, {
+  return new Failure(`${items.length + reviewed.length} of ${countedFiles(results.length)} ${what}.`, {
     code: others.length === 0 && exitCode !== EXIT.partial ? code : 'run.partial',
     exitCode,
-    items,
+    items: [...items, ...countedReasons(reviewed)],
     hint,
+  });
+}
+
+/** The next step: `others`, unless all files that are not done are in the review file, and what to do with that. */
+export function nextStep(others: string, review: string | undefined, isReviewed: boolean): string {
+  if (review === undefined) return others;
+  const hint = `Write the patients into ${review}, then upload its files with --manifest ${review}.`;
+  return isReviewed ? hint : `${others} ${hint}`;
+}
+
+/** Each reason why files are for review, once, with the number of files. */
+function countedReasons(reasons: readonly string[]): FailureItem[] {
+  return [...new Set(reasons)].map((reason) => {
+    const files = reasons.filter((other) => other === reason).length;
+    return { code: 'run.partial', source: 'review', description: `${countedFiles(files)}: ${reason}` };
   });
 }
 
@@ -89,7 +107,10 @@ export function countedFiles(files: number): string {
 
 /** What `--check` says of each file, in the order of the files. */
 export const checkedFields = {
-  status: readOnly(choice(['ready', 'refused', 'done']), 'Whether it may be uploaded; done: an earlier run did'),
+  status: readOnly(
+    choice(['ready', 'review', 'refused', 'done']),
+    'Whether it may be uploaded; review: a person has to say for whom; done: an earlier run did',
+  ),
   file: readOnly(text(), 'Path as given'),
   name: readOnly(text(), 'Name it is stored under, numbering aside'),
   patient: readOnly(id(), 'Owning patient'),
@@ -106,7 +127,7 @@ export function checkedRows(plan: readonly PlannedUpload[]): Row[] {
   return plan.map((planned) => {
     const { kind, row } = planned;
     const requested = {
-      status: kind,
+      status: row.review === undefined ? kind : 'review',
       file: row.file,
       name: row.name ?? null,
       patient: idOf(row.patient),

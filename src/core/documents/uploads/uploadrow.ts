@@ -1,4 +1,5 @@
 import type { Failure } from '../../failure.ts';
+import type { PathFacts } from '../layouts/pattern.ts';
 
 /** Outcomes of a row. `unknown`: sent, but whether it was stored could not be found out. `pending`: not tried yet. */
 export const UPLOAD_STATUSES = ['done', 'failed', 'unknown', 'pending'] as const;
@@ -27,6 +28,14 @@ export interface EarlierOutcome {
   readonly elsewhere?: boolean;
 }
 
+/** Why a person has to look at a file: the same sentence for all of a kind, and the patients it may be of, by id. */
+export interface Review {
+  readonly reason: string;
+  readonly candidates: readonly string[];
+  /** Its path inside the folder that was given, where no pattern fits it. */
+  readonly unfit?: string;
+}
+
 /** One requested upload: texts from flags or manifest cells, absent where nothing was given. */
 export interface UploadRow {
   /** Path as given, relative to the current folder; `-` for stdin. */
@@ -43,6 +52,12 @@ export interface UploadRow {
   /** Where the row is, for messages: `scans.csv line 7`. */
   readonly location?: string;
   readonly earlier?: EarlierOutcome;
+  /** What its path says, until the patient is found by it. */
+  readonly facts?: PathFacts;
+  /** `Last, First` of the patient found by it. */
+  readonly patientName?: string;
+  /** Why a person has to say who the patient is; it is not uploaded. */
+  readonly review?: Review;
   /** Why it cannot be uploaded, where that is known before the file is looked at. */
   readonly problem?: string;
   /** Why it cannot be read: a folder that could not be listed is a row of its own. */
@@ -56,6 +71,8 @@ export const UNKNOWN = '?';
 export const MANIFEST_COLUMNS = ['file', 'name', 'patient', 'perioExam', 'tags', 'mimeType'] as const;
 /** Columns of a manifest that are there only where some row uses them. */
 export const EXTRA_COLUMNS = ['userDefinedDate', 'crop', 'ratio'] as const;
+/** Columns that a review file adds; with the last of them no row is filed under the organization. */
+export const REVIEW_COLUMNS = ['reason', 'candidates'] as const;
 /** Columns that a results CSV adds. */
 export const RESULT_COLUMNS = ['status', 'id', 'storedName', 'attempts', 'error'] as const;
 

@@ -13,7 +13,7 @@ import { StoredDocuments } from './stored.ts';
 import { type Uploaded, type Uploading, uploadFile } from './uploadfile.ts';
 import { openJournal } from './uploadjournal.ts';
 import type { PreparedUploads } from './uploadprepare.ts';
-import { countedFiles, failureOfRun, plannedOutcome, repeatNotes } from './uploadreport.ts';
+import { countedFiles, failureOfRun, nextStep, plannedOutcome, repeatNotes } from './uploadreport.ts';
 
 /** What a run of uploads needs; the callbacks report its progress. */
 export interface UploadRunDependencies {
@@ -62,7 +62,11 @@ export async function runUploads(prepared: PreparedUploads, deps: UploadRunDepen
     const results = await uploadAll(plan, uploading, { concurrency, onSettled }).finally(() => file.write());
     for (const note of repeatNotes(plan, results)) await deps.note(note);
     const documents = results.flatMap(({ document }) => (document === undefined ? [] : [document]));
-    const hint = `Correct what is listed, then run the rest with --manifest ${prepared.results}.`;
+    const others = `Correct what is listed, then run the rest with --manifest ${prepared.results}.`;
+    const isReviewed = results.every(
+      ({ outcome }, at) => outcome.status === 'done' || plan[at]?.row.review !== undefined,
+    );
+    const hint = nextStep(others, prepared.review, isReviewed);
     return { documents, results, failure: failureOfRun(plan, results, { what: 'not uploaded', hint }) };
   } finally {
     await close();

@@ -85,7 +85,7 @@ describe('a manifest', () => {
     [
       'with an unknown column',
       'file,Patient,"x y"\n',
-      'scans.csv: unknown column "Patient", "x y". Columns: file, name, patient, perioExam, tags, mimeType, userDefinedDate, crop, ratio, status, id, storedName, attempts, error.',
+      'scans.csv: unknown column "Patient", "x y". Columns: file, name, patient, perioExam, tags, mimeType, userDefinedDate, crop, ratio, status, id, storedName, attempts, error, reason, candidates.',
     ],
     ['with a column twice', 'file,tags,tags\n', 'scans.csv: column tags appears twice.'],
     [

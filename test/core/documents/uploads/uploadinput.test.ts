@@ -83,7 +83,7 @@ describe('what is to be uploaded', () => {
   });
 
   it.each<[string, Partial<UploadInput>]>([
-    ['a layout', { layout: 'patient-folders' }],
+    ['a layout', { layouts: ['patient-folders'] }],
     ['a flag for folders', { recursive: true }],
     ['patterns', { include: ['*.pdf'] }],
   ])('is a row that says so where a folder is not there, with %s', async (_, input) => {
@@ -98,7 +98,7 @@ describe('what is to be uploaded', () => {
   it('is never a document of the organization because a layout was not followed', async () => {
     await mkdir(join(folder, 'scans'));
     await writeFile(join(folder, 'scan.pdf'), 'x');
-    const { rows } = await read({ paths: ['scans', 'scan.pdf', 'scns'], layout: 'patient-folders' });
+    const { rows } = await read({ paths: ['scans', 'scan.pdf', 'scns'], layouts: ['patient-folders'] });
     expect(rows.map(({ file, patient }) => [file, patient])).toEqual([
       ['scan.pdf', '?'],
       ['scns', '?'],

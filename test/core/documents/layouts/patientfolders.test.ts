@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { patientFolderRow } from '../../../../src/core/documents/uploads/layout.ts';
+import { patientFolderRow } from '../../../../src/core/documents/layouts/patientfolders.ts';
 
 const row = (file: string, root = 'scans', folder = '/somewhere') =>
   patientFolderRow(join(root, ...file.split('/')), root, folder);

@@ -1,13 +1,11 @@
 import { basename, relative, resolve, sep } from 'node:path';
 import { asId } from '../../../catalog/fields/numbers.ts';
 import { isDate } from '../../../catalog/fields/times.ts';
-import { defaultName } from './draft.ts';
-import { UNKNOWN, type UploadRow } from './uploadrow.ts';
+import { defaultName } from '../uploads/draft.ts';
+import { UNKNOWN, type UploadRow } from '../uploads/uploadrow.ts';
 
-/** Conventions by which folders say what a file is. */
-export const LAYOUTS = ['patient-folders'] as const;
-
-const CONVENTION = 'PATIENTID_anything/[tag/]YYYY-MM-DD-name.ext';
+/** The paths of `patient-folders`. */
+export const CONVENTION = 'PATIENTID_anything/[tag/]YYYY-MM-DD-name.ext';
 
 /**
  * The row that a file's path gives in `--layout patient-folders`: `7000000000114_Smith/X-Ray/2026-01-02-Bitewing.jpg` is
