@@ -42,6 +42,7 @@ export const PAGES = [
     about: 'lists for the front desk and the manager: sources, days, outputs, a file for each location',
   },
   { name: 'queries', about: 'SQL over the mirror: parameters, saved statements, other programs' },
+  { name: 'uploads', about: 'how folders and names of files say whose documents they are' },
   { name: 'recurrence', about: 'series of calendar events, in words or as a rule' },
   { name: 'stream', about: 'messages of the streaming channel, routing keys, and how to miss none' },
   { name: 'operations', about: 'running the server: one machine, PostgreSQL, several servers, backups, the audit log' },

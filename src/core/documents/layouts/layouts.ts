@@ -1,6 +1,6 @@
 import { usageFailure } from '../../failure.ts';
 import { withoutExtension } from '../uploads/draft.ts';
-import type { UploadRow } from '../uploads/uploadrow.ts';
+import { UNKNOWN, type UploadRow } from '../uploads/uploadrow.ts';
 import { CONVENTION, patientFolderRow } from './patientfolders.ts';
 import { matchPattern, type PathFacts, type Pattern, readPattern } from './pattern.ts';
 
@@ -65,7 +65,7 @@ export function layoutRow(found: FolderFile, layouts: Layouts, folder: string): 
     const facts = layout === PATIENT_FOLDERS ? folderFacts(file, root, folder) : matchPattern(layout, path);
     if (facts !== undefined) return { file, ...described(facts), facts };
   }
-  return { file, tags: [], review: { reason: NO_FIT, candidates: [], unfit: inside } };
+  return { file, patient: UNKNOWN, tags: [], review: { reason: NO_FIT, candidates: [], unfit: inside } };
 }
 
 function folderFacts(file: string, root: string, folder: string): PathFacts | undefined {

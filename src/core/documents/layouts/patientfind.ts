@@ -6,7 +6,7 @@ import { readComplete } from '../../pages/complete.ts';
 import { countOperationOf } from '../../pages/countall.ts';
 import { idOf, type Row } from '../../pages/page.ts';
 import type { ApiClient } from '../../transport/client.ts';
-import type { UploadRow } from '../uploads/uploadrow.ts';
+import { UNKNOWN, type UploadRow } from '../uploads/uploadrow.ts';
 import { foundBy, type KnownPatient, PatientIndex, plainId } from './patientmatch.ts';
 import type { PathFacts } from './pattern.ts';
 
@@ -43,7 +43,7 @@ export async function findOwners(
   return rows.map(({ facts, ...row }) => {
     if (facts === undefined) return row;
     const match = index.match(facts);
-    if ('review' in match) return { ...row, review: match.review };
+    if ('review' in match) return { ...row, patient: UNKNOWN, review: match.review };
     const { id, lastName, firstName } = match.patient;
     return { ...row, patient: id, patientName: `${lastName}, ${firstName}` };
   });

@@ -8,7 +8,7 @@ export interface Proposal {
 }
 
 /** Files that a proposal is made from: more would hardly change it. */
-const MAX_FILES = 1000;
+const MAX_FILES = 200;
 
 /** Proposes the pattern that fits the most of some paths inside their folder; undefined where none is known. */
 export function proposePattern(paths: readonly string[]): Proposal | undefined {
@@ -24,9 +24,11 @@ export function proposePattern(paths: readonly string[]): Proposal | undefined {
 const DATES = ['', ':MM-DD-YYYY', ':MM.DD.YYYY', ':MM_DD_YYYY', ':MMDDYYYY'];
 const dated = (field: string) => DATES.map((format) => `{${field}${format}}`);
 
+const SEPARATORS = [' - ', '_', '-', ' '];
+
 /** Ways of writing whose a folder or a file is, the surest first. */
 const OWNERS: readonly string[] = [
-  '{id}',
+  ...['{id}', ...SEPARATORS.map((between) => `{id}${between}{*}`)],
   ...dated('birthDate').flatMap((date) => [
     `{last}, {first} ${date}`,
     `{last}, {first} (${date})`,
@@ -34,12 +36,9 @@ const OWNERS: readonly string[] = [
     `{last} {first} ${date}`,
   ]),
   ...['{last}, {first} ({chartNumber})', '{last}, {first} {chartNumber}', '{last}_{first}_{chartNumber}'],
-  '{chartNumber}',
-  ...['_', ' - ', ' ', '-'].flatMap((separator) => [`{id}${separator}{*}`, `{chartNumber}${separator}{*}`]),
+  ...['{chartNumber}', ...SEPARATORS.map((between) => `{chartNumber}${between}{*}`)],
   '{last}, {first}',
 ];
-
-const SEPARATORS = [' - ', '_', '-', ' '];
 
 /** Ways of naming a file, those with a date first. */
 const NAMES: readonly string[] = [
@@ -49,40 +48,45 @@ const NAMES: readonly string[] = [
   '{name}',
 ];
 
-const asOwner = OWNERS.map((text) => readPattern(text));
+const asOwner = OWNERS.map(readPattern);
 /** A pattern needs somebody to find: a folder with an id stands before the name. */
 const asName = NAMES.map((text) => readPattern(`{id}/${text}`));
 const inOneName = OWNERS.filter((text) => !text.includes('{*}')).flatMap((owner) =>
-  SEPARATORS.flatMap((between) => NAMES.map((name) => readPattern(owner + between + name))),
+  SEPARATORS.map((between) => readPattern(`${owner}${between}{name}`)),
 );
 
-/** The first pattern that reads a path as people would: the owner in a folder, or in the name of the file. */
+/** The pattern that reads a path as people would: the owner is in the folder that says it best, or in the file's name. */
 function patternOf(path: string): string | undefined {
   const folders = path.split('/');
   const file = folders.pop() ?? '';
-  for (const [at, folder] of folders.entries()) {
-    const owner = firstFit(asOwner, folder);
-    const name = owner && firstFit(asName, `1/${file}`)?.slice('{id}/'.length);
-    if (name === undefined) continue;
-    const others = folders.map((_, other) => (other < at ? '{*}' : other === at ? owner : '{tag}'));
-    return [...others, name].join('/');
+  const fits = folders.map((folder) => asOwner.findIndex((pattern) => fitsPlausibly(pattern, folder)));
+  const best = Math.min(...fits.filter((fit) => fit >= 0));
+  const owner = OWNERS[best];
+  if (owner === undefined) {
+    const whole = inOneName.find((pattern) => fitsPlausibly(pattern, file));
+    const rest = whole && matchPattern(whole, file)?.name;
+    return rest && [...folders.map(() => '{*}'), whole.text.replace('{name}', nameOf(rest))].join('/');
   }
-  const name = firstFit(inOneName, file);
-  return name && [...folders.map(() => '{*}'), name].join('/');
+  const at = fits.indexOf(best);
+  const parts = folders.map((_, other) => (other < at ? '{*}' : other === at ? owner : '{tag}'));
+  return [...parts, nameOf(file)].join('/');
 }
 
-function firstFit(patterns: readonly Pattern[], text: string): string | undefined {
-  return patterns.find((pattern) => {
-    const facts = matchPattern(pattern, text);
-    return facts !== undefined && isPlausible(facts);
-  })?.text;
+function nameOf(text: string): string {
+  return NAMES[asName.findIndex((pattern) => matchPattern(pattern, `1/${text}`) !== undefined)] ?? '{name}';
+}
+
+function fitsPlausibly(pattern: Pattern, text: string): boolean {
+  const facts = matchPattern(pattern, text);
+  return facts !== undefined && isPlausible(facts);
 }
 
 /** Whether values look like what they are taken for: the patterns tried here would fit nearly anything. */
 function isPlausible({ id, chartNumber, last, first }: PathFacts): boolean {
   const isName = (text: string | undefined) => text === undefined || /^\p{L}[^\d_]*$/u.test(text);
   // Ids of the API are long; a shorter number is one of the practice's own.
-  const isId = id === undefined || id === '1' || id.length > 9;
-  const isChart = chartNumber === undefined || /^(?=.*\d)[\p{L}\d][\p{L}\d.#-]{0,19}$/u.test(chartNumber);
+  const isId = id === undefined || id.length > 9;
+  const isChart =
+    chartNumber === undefined || /^(?=.*\d)(?!\d{4}-\d\d-\d\d)[\p{L}\d][\p{L}\d.#-]{0,19}$/u.test(chartNumber);
   return isName(last) && isName(first) && isId && isChart;
 }

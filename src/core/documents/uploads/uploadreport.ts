@@ -96,7 +96,7 @@ export function nextStep(others: string, review: string | undefined, isReviewed:
 function countedReasons(reasons: readonly string[]): FailureItem[] {
   return [...new Set(reasons)].map((reason) => {
     const files = reasons.filter((other) => other === reason).length;
-    return { code: 'run.partial', source: 'review', description: `${countedFiles(files)}: ${reason}` };
+    return { code: 'run.partial', source: null, description: `${countedFiles(files)}: ${reason}` };
   });
 }
 
