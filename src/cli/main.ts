@@ -4,7 +4,7 @@ import { failureJson, failureOf, failureText } from './errors/report.ts';
 import { asksForJson, noCommand } from './errors/usage.ts';
 import { processInterrupts } from './process/interrupts.ts';
 import { ManifestConfig } from './startup/manifestconfig.ts';
-import { commandNames, leadingWords, resolveCommand, showHelp } from './startup/resolution.ts';
+import { commandNames, helpWords, leadingWords, resolveCommand, showHelp } from './startup/resolution.ts';
 import { errorStyle } from './terminal/style.ts';
 
 /**
@@ -50,7 +50,8 @@ async function dispatch(argv: readonly string[], config: Config, context: Contex
   const wantsHelp = own.slice(0, dashes < 0 ? own.length : dashes).some((token) => HELP_FLAGS.includes(token));
   if (id === undefined && own.length > 0 && !wantsHelp) throw noCommand(words, commandNames(config));
   // Without a command there is only help to give; for words that name nothing it is refused.
-  if (id === undefined || wantsHelp) return showHelp(words, config);
+  if (wantsHelp) return showHelp(helpWords(words, config), config);
+  if (id === undefined) return showHelp(words, config);
   const command = (await config.findCommand(id, { must: true }).load()) as unknown as Startable;
   await command.start([...rest, ...own], config);
 }

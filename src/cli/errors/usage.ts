@@ -1,5 +1,6 @@
 import { type Failure, usageFailure } from '../../core/failure.ts';
 import { didYouMean, nearest } from '../../core/nearest.ts';
+import { unoffered } from './unoffered.ts';
 
 /** The command whose arguments did not parse. */
 export interface CommandShape {
@@ -67,8 +68,10 @@ function describedFailure(message: string, hint: string): Failure {
   return usageFailure('The arguments were not understood.', { hint });
 }
 
-/** A command that does not exist, with the nearest one that does. */
+/** A command that does not exist, with what there is instead, or the nearest one that does. */
 export function unknownCommand(words: readonly string[], known: readonly string[]): Failure {
+  const missing = unoffered(words);
+  if (missing !== undefined) return usageFailure(missing.message, { hint: missing.hint });
   const typed = words.join(' ');
   const near =
     nearest(typed, known) ?? nearest(words[0] ?? '', [...new Set(known.map((name) => name.split(' ')[0] ?? ''))]);
@@ -78,7 +81,7 @@ export function unknownCommand(words: readonly string[], known: readonly string[
   return usageFailure(`There is no such command.${suggestion}`, { hint: `molar${within} --help lists the commands.` });
 }
 
-/** Flags without a command before them: there is none, or the words before them are only a topic. */
+/** Words without a command among them: there are none, they are only a topic, or nothing at all. */
 export function noCommand(words: readonly string[], known: readonly string[]): Failure {
   const topic = words.join(' ');
   if (topic === '') {
@@ -89,7 +92,10 @@ export function noCommand(words: readonly string[], known: readonly string[]): F
   const verbs = known.filter((name) => name.startsWith(`${topic} `)).map((name) => name.slice(topic.length + 1));
   if (verbs.length === 0) return unknownCommand(words, known);
   return usageFailure(`molar ${topic} needs a command after it: ${verbs.join(', ')}.`, {
-    hint: `molar ${topic} --help describes them.`,
+    hint:
+      verbs.length === 1
+        ? `Run molar ${topic} ${verbs[0]}; molar ${topic} --help describes it.`
+        : `molar ${topic} --help describes them.`,
   });
 }
 

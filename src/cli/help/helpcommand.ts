@@ -1,7 +1,8 @@
 import { usageFailure } from '../../core/failure.ts';
 import { nearest } from '../../core/nearest.ts';
+import { unoffered } from '../errors/unoffered.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { resolveCommand, showHelp, WIDEST, WIDTH } from '../startup/resolution.ts';
+import { helpWords, resolveCommand, showHelp, WIDEST, WIDTH } from '../startup/resolution.ts';
 import { PAGES, readPage } from './pages.ts';
 import { pageText } from './text.ts';
 
@@ -9,10 +10,11 @@ import { pageText } from './text.ts';
 export abstract class HelpCommand extends MolarCommand {
   override async run(): Promise<void> {
     await this.input();
-    const words = this.argv.filter((word) => word !== '--');
+    const typed = this.argv.filter((word) => word !== '--');
     const width = Math.min(this.context.streams.stdout.columns ?? WIDTH, WIDEST);
-    const page = words.length === 1 ? PAGES.find(({ name }) => name === words[0]) : undefined;
+    const page = typed.length === 1 ? PAGES.find(({ name }) => name === typed[0]) : undefined;
     if (page !== undefined) return this.print(pageText(readPage(this.config.root, page), width));
+    const words = helpWords(typed, this.config);
     this.refuseUnknown(words);
     await showHelp(words, this.config);
   }
@@ -20,6 +22,8 @@ export abstract class HelpCommand extends MolarCommand {
   private refuseUnknown(words: readonly string[]): void {
     const { config } = this;
     const subject = words.join(':');
+    const missing = unoffered(words);
+    if (missing !== undefined) throw usageFailure(missing.message, { hint: missing.hint });
     if (subject === '' || resolveCommand(words, config).id !== undefined || config.findTopic(subject)) return;
     const shown = config.commands.filter((command) => !command.hidden);
     const commands = shown.flatMap(({ id, aliases }) => [id, ...aliases]).map((id) => id.replaceAll(':', ' '));

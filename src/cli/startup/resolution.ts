@@ -1,6 +1,6 @@
 import type { Config } from '@oclif/core/interfaces';
 import { contextOf } from '../context.ts';
-import { unknownCommand } from '../errors/usage.ts';
+import { noCommand } from '../errors/usage.ts';
 import { hasColours } from '../terminal/streams.ts';
 import { ManifestConfig } from './manifestconfig.ts';
 
@@ -33,12 +33,19 @@ export function commandNames({ commands }: Config): readonly string[] {
   return commands.filter(({ hidden }) => !hidden).map(({ id }) => id.replaceAll(':', ' '));
 }
 
+/** The words to show help on: `aging`, which begins another name of one command only, means that. */
+export function helpWords(words: readonly string[], config: Config): readonly string[] {
+  if (words.length === 0 || config.findTopic(words.join(':'))) return words;
+  const [only, ...others] = commandNames(config).filter((name) => name.startsWith(`${words.join(' ')} `));
+  return only === undefined || others.length > 0 ? words : only.split(' ');
+}
+
 /** Shows the help of a command, of a topic, or of everything for no words. Throws a Failure (exit 2) for unknown words. */
 export async function showHelp(words: readonly string[], config: Config): Promise<void> {
   const { id } = resolveCommand(words, config);
   const subject = id ?? words.join(':');
   if (id === undefined && subject !== '' && !config.findTopic(subject)) {
-    throw unknownCommand(words, commandNames(config));
+    throw noCommand(words, commandNames(config));
   }
   const { helpText } = await import('../help/commandhelp.ts');
   const { streams, env } = contextOf(config);

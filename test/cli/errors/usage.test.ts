@@ -63,6 +63,25 @@ describe('unknownCommand', () => {
   });
 });
 
+describe('what the API does not have', () => {
+  it.each([
+    [
+      ['patients', 'delete', '5'],
+      'The API cannot delete patients.',
+      'molar patients update ID --patient-status INACTIVE',
+    ],
+    [['providers'], 'The API has no list of providers', 'molar names list --kind provider'],
+    [['locations', 'list'], 'The API has no list of locations', 'molar names list --kind location'],
+    [['operatories'], 'The API has no list of operatories', 'molar names list --kind operatory'],
+  ])('%j leads to what there is', (words, message, hint) => {
+    for (const failure of [unknownCommand(words, known), noCommand(words, known)]) {
+      expect(failure).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) });
+      expect(failure.hint).toContain(hint);
+    }
+  });
+  const known = ['patients list', 'profiles list', 'events delete'];
+});
+
 describe('the next step', () => {
   it.each([
     [['patients', 'lst'], 'molar patients --help lists the commands.'],
@@ -79,6 +98,7 @@ describe('noCommand', () => {
     [['patients'], 'molar patients needs a command after it: list, billingtypes set.'],
     [['patients', 'billingtypes'], 'molar patients billingtypes needs a command after it: set.'],
     [['patient'], 'There is no such command. Did you mean molar patients?'],
+    [['serve', 'x'], 'There is no such command. Did you mean molar serve?'],
   ])('after %j', (words, message) => {
     expect(noCommand(words, known)).toMatchObject({ message, exitCode: 2 });
   });
