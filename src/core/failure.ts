@@ -31,7 +31,7 @@ export const LOCAL_FAILURES = {
   'response.malformed': { exit: EXIT.network, next: 'Check that the URL is that of the API; then run it again.' },
   'response.redirect': {
     exit: EXIT.network,
-    next: 'Give the address the server redirects to as --url if you trust it; molar sends no token to another address by itself.',
+    next: 'If this is the web page where a guest Wi-Fi wants you to sign in, do so in a browser, then run it again. Otherwise give that address as --url if you trust it; molar sends no token to another address by itself.',
   },
   'pages.order': {
     exit: EXIT.network,

@@ -3,7 +3,7 @@ import { LinkedAbort } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { Utf8Builder } from '../utf8builder.ts';
-import { ACCEPTED, MalformedBody, PermanentlyMalformed, readBody } from './responsebody.ts';
+import { ACCEPTED, MalformedBody, PermanentlyMalformed, readBody, WebPage } from './responsebody.ts';
 import type { AttemptEnd } from './retry.ts';
 import {
   ConnectionFailure,
@@ -70,7 +70,8 @@ export async function attempt<T>(
     const body = await readBody(response, buffer);
     const { status, headers } = response;
     const value = await accepted(accept, body);
-    if (isSuccess(response) && value === undefined) throw new MalformedBody('The response is not an API envelope.');
+    if (isSuccess(response) && value === undefined)
+      throw WebPage.isIn(headers, body) ? new WebPage() : new MalformedBody('The response is not an API envelope.');
     return { end: { kind: 'completed', status }, headers, value, notice: notice(status, headers['x-request-id']) };
   } catch (cause) {
     request.signal?.throwIfAborted();
@@ -109,7 +110,11 @@ function failedAttempt<T>(
       response.status >= 300
         ? { kind: 'completed', status: response.status }
         : { kind: 'lost', sent: true, permanent: cause instanceof PermanentlyMalformed };
-    const failure = localFailure('response.malformed', `${why} (HTTP ${response.status})`, { requestId, cause });
+    const hint = cause instanceof WebPage ? WebPage.next : undefined;
+    const failure = localFailure('response.malformed', `${why} (HTTP ${response.status})`, {
+      ...{ requestId, cause },
+      ...(hint && { hint }),
+    });
     return { end, headers: response.headers, value: undefined, notice, ...(end.kind === 'lost' && { failure }) };
   }
   if (!(cause instanceof ConnectionFailure)) throw cause;

@@ -55,6 +55,25 @@ export class MalformedBody extends Error {}
 /** A body that no other attempt will make readable. */
 export class PermanentlyMalformed extends MalformedBody {}
 
+/** A page for people in place of data: that of a website, or one where a network wants them to sign in. */
+export class WebPage extends MalformedBody {
+  static readonly next =
+    'If you are in a guest Wi-Fi (a hotel, a train), open a browser and sign in there, then run it again. Otherwise check the address: it is what comes before /api/v1 (MOLAR_URL, --url).';
+
+  constructor() {
+    super('The response is a web page, not an API envelope.');
+  }
+
+  /** Whether a response is one, by its type or by its first characters. */
+  static isIn(headers: Readonly<Record<string, string>>, body: Uint8Array): boolean {
+    const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 256)).toString('latin1');
+    return (
+      /^[^;]*\bx?html\b/i.test(headers['content-type'] ?? '') ||
+      /^[\s\xef\xbb\xbf]*<(?:!doctype|html|head|meta|script)\b/i.test(start)
+    );
+  }
+}
+
 /** Reads a body into a buffer and returns its valid UTF-8. Throws MalformedBody, and whatever the body throws. */
 export async function readBody({ headers, body }: IncomingResponse, buffer: Utf8Builder): Promise<Uint8Array> {
   const encoding = headers['content-encoding'];

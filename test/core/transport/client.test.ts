@@ -249,10 +249,22 @@ describe('failures', () => {
     expect(await failureOf(client.request(READ))).toMatchObject({ status, exitCode, code: `http.${status}` });
   });
 
+  it.each([
+    ['a page', () => answer(200, '\n<!DOCTYPE html><title>Hotel Wi-Fi</title>')],
+    ['text that says it is one', () => answer(200, 'Welcome!', { 'content-type': 'text/html; charset=utf-8' })],
+  ])('call %s a web page, and say what to do', async (_, page) => {
+    const script = new Script(...Array.from({ length: 6 }, page));
+    expect(await failureOf(clientOf(script).request(READ))).toMatchObject({
+      ...{ code: 'response.malformed', exitCode: 8 },
+      message: 'The response is a web page, not an API envelope. (HTTP 200)',
+      hint: expect.stringMatching(/sign in.*address/),
+    });
+  });
+
   it('name the address of a redirect and do not follow it', async () => {
     const script = new Script(answer(302, '', { location: 'https://elsewhere.example.com/x?token=1' }));
     const failure = await failureOf(clientOf(script).request(READ));
-    expect(failure).toMatchObject({ code: 'response.redirect', exitCode: 8 });
+    expect(failure).toMatchObject({ code: 'response.redirect', exitCode: 8, hint: expect.stringContaining('sign in') });
     expect(failure.message).toBe('The server redirects to https://elsewhere.example.com/x (HTTP 302).');
     expect(script.requests).toHaveLength(1);
   });
