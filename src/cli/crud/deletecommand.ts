@@ -12,11 +12,13 @@ import { dryRunFlag } from '../flags/body.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { idsArgument, readIds } from '../flags/idlist.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
+import { readClock } from '../flags/zone.ts';
 import { writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
 import { DeletionRun, deletionFields } from './deletionrun.ts';
 import { dryRunText, queryText } from './dryrun.ts';
+import { recordName } from './recordname.ts';
 import { commonFlags, examplesOf, ResourceCommand, withArticle } from './resourcecommand.ts';
 
 const { toggle } = flagGroup();
@@ -58,11 +60,6 @@ export abstract class DeleteCommand extends ResourceCommand {
   /** Several of what is about to be deleted, in words. */
   protected describeMany(_flags: FlagValues, count: number): string {
     return `${count.toLocaleString('en-US')} ${this.resource.many}`;
-  }
-
-  /** What a person calls a record, for the question; undefined where the resource has no such thing. */
-  protected async nameOf(_client: ApiClient, _id: number): Promise<string | undefined> {
-    return undefined;
   }
 
   override async run(): Promise<void> {
@@ -153,16 +150,23 @@ export abstract class DeleteCommand extends ResourceCommand {
     if (!sure) throw localFailure('run.interrupted', 'Nothing was deleted.', { hint: 'Answer y, or add --yes.' });
   }
 
+  /** Nobody knows records by their ids: what one is called, whose it is and when. */
+  private async nameOf(flags: FlagValues, id: number): Promise<string | undefined> {
+    const clock = readClock(flags, this.context);
+    return recordName(await this.connect(flags), this.resource, id, { clock, signal: this.context.signal });
+  }
+
   private async nameOne(flags: FlagValues, id: number): Promise<string> {
-    const name = await this.nameOf(await this.connect(flags), id);
+    const name = await this.nameOf(flags, id);
     return name === undefined ? this.describe(flags, id) : `${this.describe(flags, id)} (${name})`;
   }
 
   private async nameMany(flags: FlagValues, ids: readonly number[]): Promise<string> {
     const shown = ids.slice(0, MAX_NAMED);
-    const client = await this.connect(flags);
-    const names = ids.length > MAX_NAMED ? [] : await Promise.all(shown.map((id) => this.nameOf(client, id)));
-    const listed = shown.map((id, at) => (names[at] === undefined ? String(id) : `${id} ${names[at]}`)).join(', ');
+    const names = ids.length > MAX_NAMED ? [] : await Promise.all(shown.map((id) => this.nameOf(flags, id)));
+    const isNamed = names.some((name) => name !== undefined);
+    const texts = shown.map((id, at) => (names[at] === undefined ? String(id) : `${id} ${names[at]}`));
+    const listed = texts.join(isNamed ? '; ' : ', ');
     const more = ids.length > MAX_NAMED ? ` and ${(ids.length - MAX_NAMED).toLocaleString('en-US')} more` : '';
     return `${this.describeMany(flags, ids.length)} (${listed}${more})`;
   }

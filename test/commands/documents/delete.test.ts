@@ -55,7 +55,7 @@ describe('documents delete', () => {
     const script = new Script(named(5, 'scan\u001b[2J.pdf'), success({ id: 5 }));
     expect((await remove(['5'], { script, terminal: 80, confirm })).exitCode).toBe(0);
     expect(questions).toEqual(['Delete document 5 (scan\ufffd[2J.pdf)? This cannot be undone.']);
-    expect(script.queries[0]).toEqual({ responseFields: 'id,name' });
+    expect(script.queries[0]).toEqual({ responseFields: 'id,name,ownerPatient,userDefinedDate' });
   });
 
   it('asks without the name where it cannot be had', async () => {
@@ -73,7 +73,7 @@ describe('documents delete', () => {
         [5, 'a.pdf'],
         [6, 'b.pdf'],
       ],
-      'Delete 2 documents (5 a.pdf, 6 b.pdf)? This cannot be undone.',
+      'Delete 2 documents (5 a.pdf; 6 b.pdf)? This cannot be undone.',
     ],
     [
       'many',

@@ -44,13 +44,21 @@ describe('events delete', () => {
   });
 
   it.each([
-    ['occurrence', 'Delete calendar event 5? This cannot be undone.'],
-    ['series', 'Delete calendar event 5 and all later ones of its series? This cannot be undone.'],
+    ['occurrence', 'Delete calendar event 5 (Meeting, 2026-03-02 09:00)? This cannot be undone.'],
+    [
+      'series',
+      'Delete calendar event 5 and all later ones of its series (Meeting, 2026-03-02 09:00)? This cannot be undone.',
+    ],
   ])('asks on a terminal about the %s', async (target, question) => {
     const questions: string[] = [];
     const confirm = async (asked: string) => questions.push(asked) > 0;
-    const world = { script: new Script(success({ id: 5 })), terminal: 80, confirm };
-    const ran = await runCommand('events:delete', EventsDelete, ['5', '--target', target], world);
+    const event = { id: 5, title: 'Meeting', start: '2026-03-02T16:00:00Z' };
+    const world = { script: new Script(success(event), success({ id: 5 })), terminal: 80, confirm };
+    const line = ['5', '--target', target];
+    const ran = await runCommand('events:delete', EventsDelete, line, {
+      ...world,
+      env: { TZ: 'America/Denver' },
+    });
     expect(ran.exitCode).toBe(0);
     expect(questions).toEqual([question]);
   });
@@ -65,9 +73,11 @@ describe('events delete', () => {
     expect(await left(ids)).toEqual([ids[1], ids[3]]);
     const questions: string[] = [];
     const confirm = async (asked: string) => questions.push(asked) > 1;
-    await runCommand('events:delete', EventsDelete, ['5', '6', '--target', 'series'], { terminal: 80, confirm });
+    await runCommand('events:delete', EventsDelete, ['5', '6', '--target', 'series'], {
+      ...{ script: new Script(success({ id: 5, title: 'Meeting' }), success({ id: 6 })), terminal: 80, confirm },
+    });
     expect(questions).toEqual([
-      'Delete 2 calendar events and all later ones of their series (5, 6)? This cannot be undone.',
+      'Delete 2 calendar events and all later ones of their series (5 Meeting; 6)? This cannot be undone.',
     ]);
   });
 });
