@@ -143,7 +143,8 @@ export abstract class MolarCommand extends Command {
       typeof example === 'string' ? example : example.command,
     );
     const examples = lines.map((line) => line.replaceAll('<%= config.bin %>', this.config.bin));
-    return { name: this.shape().name, flags: this.given?.flags ?? {}, examples };
+    const { emptyOutputFile } = this.context.streams;
+    return { name: this.shape().name, flags: this.given?.flags ?? {}, examples, emptyOutputFile };
   }
 
   private wantsJson(): boolean {

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connection, exit, type Served, serve, start, text, workplace, writeFixture } from './molar.ts';
+import { cleanEnv, connection, exit, RUN, type Served, serve, start, text, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let served: Served;
@@ -39,6 +42,17 @@ test('a reader that goes away ends the command quietly with 0', async () => {
   child.stdout?.once('data', () => child.stdout?.destroy());
   expect(await exit(child)).toBe(0);
   expect(await errors).toBe('');
+});
+
+test('a > without quotes, which made the shell empty a file, is recognised', async () => {
+  await writeFile(join(place.path, '5'), 'precious');
+  const output = await open(join(place.path, '5'), 'w');
+  const env = cleanEnv(connection(served.url));
+  const args = [RUN, 'patients', 'list', '--filter', 'id'];
+  const child = spawn(process.execPath, args, { cwd: place.path, env, stdio: ['ignore', output.fd, 'pipe'] });
+  const [stderr, code] = await Promise.all([text(child.stderr), exit(child)]);
+  await output.close();
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`Put the filter into quotes: --filter 'id>5'`)]);
 });
 
 test.each([

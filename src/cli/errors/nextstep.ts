@@ -14,6 +14,8 @@ export interface TypedLine {
   readonly flags: FlagValues;
   /** Lines to paste, as the help shows them. */
   readonly examples: readonly string[];
+  /** As of `Streams`. */
+  readonly emptyOutputFile?: (() => string | undefined) | undefined;
 }
 
 /**
@@ -37,10 +39,23 @@ function betterHint({ code, message, items, hint }: Failure, line: TypedLine): s
   const meant = items.flatMap((item) => meantBy(item, line.flags));
   if (meant.length > 0) return `Did you mean ${[...new Set(meant)].join(' and ')}? ${help}`;
   if (code === 'filter.syntax') {
+    const taken = takenByShell(line);
+    if (taken !== undefined) return taken;
     return `Write terms as key, operator, value, and repeat --filter for several. ${help}${exampleOf(['--filter'], line)}`;
   }
   if (isTooMany(message)) return `${help}${exampleOf([], line)}`;
   return hint === LOCAL_FAILURES['usage.invalid'].next ? help : undefined;
+}
+
+/**
+ * What to do where the shell took the `>` of a filter without quotes as the way to a file, and emptied that: the filter
+ * is a key alone, and the output goes to a file that is called like a number or a date.
+ */
+function takenByShell({ flags, emptyOutputFile }: TypedLine): string | undefined {
+  const key = textFlags(flags, 'filter').find((filter) => /^[\w.]+$/.test(filter.trim()));
+  const file = key === undefined ? undefined : emptyOutputFile?.();
+  if (file === undefined || !/^=?\d/.test(file) || /\.[a-z]\w*$/i.test(file)) return undefined;
+  return `The shell took the > for itself, and the output went to the file ${JSON.stringify(file)}, which is empty now. Put the filter into quotes: --filter '${key}>${file}'`;
 }
 
 /** Somebody who gives an argument too many sees best by an example what is a flag here. */

@@ -1,6 +1,7 @@
 import { untilAborted } from '../../core/abort.ts';
 import type { Environment } from '../../core/environment.ts';
 import { fileFailure } from '../../core/failure.ts';
+import { emptyOutputFile } from './outputfile.ts';
 
 /** The reader of our output closed it (`| head`): the command ends silently with 0. */
 export class ClosedPipe extends Error {
@@ -27,6 +28,8 @@ export interface Streams {
   readonly confirm: (question: string, signal: AbortSignal) => Promise<boolean>;
   /** Prompts for a text on the terminal, and rejects as `confirm` does; absent where there is no terminal. */
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
+  /** The name of the empty file in the current folder that standard output goes to; absent where nobody can tell. */
+  readonly emptyOutputFile?: (() => string | undefined) | undefined;
   /** Shows a text that changes on standard error; undefined where that is no terminal. */
   readonly startProgress: (() => Promise<Progress>) | undefined;
 }
@@ -69,6 +72,7 @@ export function processStreams(): Streams {
     get ask() {
       return process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined;
     },
+    emptyOutputFile,
     startProgress: process.stderr.isTTY === true ? startProgress : undefined,
   };
 }

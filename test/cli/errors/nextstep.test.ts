@@ -21,6 +21,30 @@ const missing = (flag: string) =>
 const choice = (source: string) =>
   ({ code: 'filter.value', source, description: `${source} must be one of ACTIVE, NEW.` }) as const;
 
+describe('a filter without quotes', () => {
+  const hintOf = (filter: string, file: string | undefined) => {
+    const failure = refused({ code: 'filter.syntax', source: 'id', description: 'It ends.' });
+    return withNextStep(failure, { ...LINE, flags: { filter: [filter] }, emptyOutputFile: () => file }).hint;
+  };
+
+  it.each([
+    ['id', '5'],
+    ['lastModified', '=2026-01-01'],
+  ])('%s, whose > made the shell empty the file %s, is recognised', (filter, file) => {
+    expect(hintOf(filter, file)).toContain(`the file "${file}"`);
+    expect(hintOf(filter, file)).toContain(`--filter '${filter}>${file}'`);
+  });
+
+  it.each([
+    ['id', undefined],
+    ['id', 'patients.csv'],
+    ['id', '2026-01.csv'],
+    ['id>', '5'],
+  ])('is not what %s with the output file %s is', (filter, file) => {
+    expect(hintOf(filter, file)).toMatch(/^Write terms/);
+  });
+});
+
 describe('withNextStep', () => {
   it.each<[string, Failure, Partial<TypedLine>, string | null]>([
     [
