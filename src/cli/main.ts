@@ -4,7 +4,7 @@ import { failureJson, failureOf, failureText } from './errors/report.ts';
 import { asksForJson, noCommand } from './errors/usage.ts';
 import { processInterrupts } from './process/interrupts.ts';
 import { ManifestConfig } from './startup/manifestconfig.ts';
-import { commandNames, helpWords, leadingWords, resolveCommand, showHelp } from './startup/resolution.ts';
+import { commandNames, helpWords, leadingWords, resolveCommand, showHelp, WIDTH } from './startup/resolution.ts';
 import { errorStyle } from './terminal/style.ts';
 
 /**
@@ -37,6 +37,11 @@ async function reportFailure(error: unknown, argv: readonly string[], context: C
 const HELP_FLAGS = ['--help', '-h'];
 const VERSION_FLAGS = ['--version', '-v', '-V'];
 
+async function showStanding({ streams: { stdout }, env }: Context): Promise<void> {
+  const { standingText } = await import('./account/standing.ts');
+  await stdout.write(standingText(env, stdout.columns || WIDTH));
+}
+
 interface Startable {
   readonly start: (argv: readonly string[], config: Config) => Promise<void>;
 }
@@ -51,6 +56,7 @@ async function dispatch(argv: readonly string[], config: Config, context: Contex
   if (id === undefined && own.length > 0 && !wantsHelp) throw noCommand(words, commandNames(config));
   // Without a command there is only help to give; for words that name nothing it is refused.
   if (wantsHelp) return showHelp(helpWords(words, config), config);
+  if (argv.length === 0 && context.streams.stdout.isTTY) return showStanding(context);
   if (id === undefined) return showHelp(words, config);
   const command = (await config.findCommand(id, { must: true }).load()) as unknown as Startable;
   await command.start([...rest, ...own], config);

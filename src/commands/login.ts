@@ -4,7 +4,7 @@ export default class Login extends LoginCommand {
   static override summary = 'Save a connection to a server as a profile';
   static override description =
     'On a terminal it prompts for what is not given: address, organization, and a token or client id and secret. The ' +
-    'connection is tested before it is saved. The secret goes to the system keyring, or where that cannot be used to ' +
+    'address is tested at once, the connection before it is saved; what was wrong is asked again. The secret goes to the system keyring, or where that cannot be used to ' +
     'a file that only you can read, and is sent to this server only. Cron jobs and services often cannot use the ' +
     'keyring: log in with MOLAR_KEYRING=off for them.';
   static override examples = [

@@ -147,6 +147,42 @@ describe('molar login', () => {
     expect((await config.read()).profile).toBe('work');
   });
 
+  it('asks again for what was wrong only, and ends with what to try', async () => {
+    const asked: Question[] = [];
+    const answers: Record<string, string[]> = {
+      'Name of the profile': ['work'],
+      'Address of the server': ['http://localhost/elsewhere', 'http://localhost'],
+      'Organization id': [OTHER_ORGANIZATION, ORGANIZATION],
+      'Log in with': ['Access token', 'Access token'],
+      'Access token': ['mistyped', TOKENS.full],
+    };
+    const ask = async (question: Question) => {
+      asked.push(question);
+      return answers[question.message]?.shift() ?? 'too much';
+    };
+    const confirm = async () => true;
+    const ran = await runCommand(Login, [], { send, env: config.env(), ask, confirm });
+    expect([ran.exitCode, answers]).toEqual([
+      0,
+      expect.objectContaining({ 'Organization id': [], 'Access token': [] }),
+    ]);
+    expect(asked.map(({ message }) => message)).toEqual([
+      'Name of the profile',
+      ...['Address of the server', 'Address of the server'],
+      ...['Organization id', 'Log in with', 'Access token'],
+      ...['Log in with', 'Access token'],
+      'Organization id',
+    ]);
+    expect(asked.filter(({ initial }) => initial).map(({ initial }) => initial)).toEqual([
+      'default',
+      'http://localhost/elsewhere',
+      OTHER_ORGANIZATION,
+    ]);
+    expect(ran.stderr).toMatch(/Correct the address.*Give the secret again.*Correct the organization/s);
+    expect(ran.stderr).toMatch(/Try:\n {2}molar patients list\n.*\n {2}molar help\n$/);
+    expect((await config.read()).profiles.work).toMatchObject({ organization: ORGANIZATION });
+  });
+
   it('keeps nothing when a question is interrupted', async () => {
     const ask = () => Promise.reject(new Error('ExitPromptError'));
     const ran = await runCommand(Login, [], { send, env: config.env(), ask });

@@ -10,13 +10,23 @@ import {
   type StoredConfig,
 } from '../../core/profiles/config.ts';
 import { allowsKeyring } from '../../core/profiles/keyring.ts';
+import type { ApiClient } from '../../core/transport/client.ts';
 import { Connections, profileSecrets } from '../connections.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import type { Question } from '../terminal/streams.ts';
-import { type LoginResult, loginJson, loginNotes } from './loginreport.ts';
+import {
+  AGAIN,
+  answerAtFault,
+  checkAddress,
+  forgotten,
+  type LoginAnswers,
+  NOBODY,
+  nothingSaved,
+} from './loginanswers.ts';
+import { FIRST_COMMANDS, type LoginResult, loginJson, loginNotes } from './loginreport.ts';
 import { type Ask, readSecret } from './loginsecret.ts';
 
 const plain = flagGroup();
@@ -49,11 +59,7 @@ export abstract class LoginCommand extends MolarCommand {
     const ask = this.asking(flags);
     const name = await readName(flags, env.MOLAR_PROFILE, config, ask);
     const known = Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
-    const profile: Profile = {
-      ...(await this.server(flags, known, ask)),
-      secret: await readSecret(flags, this.context, ask),
-    };
-    const probed = await this.probe(flags, profile);
+    const { profile, probed } = await this.tried(flags, known, ask);
     const kept = await profileSecrets(this.context).saveProfile(path, name, profile);
     await this.report(flags, { name, profile, path, kept, probed });
   }
@@ -70,24 +76,66 @@ export abstract class LoginCommand extends MolarCommand {
       });
   }
 
-  private async server(flags: FlagValues, known: Profile | undefined, ask: Ask): Promise<Omit<Profile, 'secret'>> {
-    const { env } = this.context;
+  /**
+   * A profile that the server accepts. Where somebody answers, the answer at fault is asked for again and the others
+   * are kept; the address is tried as soon as it is given.
+   */
+  private async tried(flags: FlagValues, known: Profile | undefined, ask: Ask) {
+    let answers: LoginAnswers = {};
+    for (;;) {
+      try {
+        const isAsked = ask !== undefined && textFlag(flags, 'url') === undefined && answers.url === undefined;
+        answers = { ...answers, url: await this.address(flags, answers, known, ask) };
+        if (isAsked) await this.tryAddress(flags, answers.url ?? '');
+        answers = { ...answers, organization: await this.organization(flags, answers, known, ask) };
+        const place = this.place(flags, answers, known);
+        const secret = answers.secret ?? (await readSecret(flags, this.context, ask));
+        answers = { ...answers, secret };
+        const profile: Profile = { ...place, secret };
+        return { profile, probed: await this.probe(flags, profile) };
+      } catch (cause) {
+        if (!(cause instanceof Failure)) throw cause;
+        const wrong = ask === undefined ? undefined : answerAtFault(cause, flags);
+        if (wrong === undefined) throw nothingSaved(cause);
+        await this.note(`${cause.message} ${AGAIN[wrong]}`);
+        answers = forgotten(answers, wrong);
+      }
+    }
+  }
+
+  private async address(flags: FlagValues, answers: LoginAnswers, known: Profile | undefined, ask: Ask) {
+    const given = textFlag(flags, 'url') ?? answers.url;
+    if (given !== undefined || ask === undefined) return given;
     const allowHttp = isOn(flags, 'allow-http');
-    const url =
-      textFlag(flags, 'url') ??
-      (await ask?.({
-        message: 'Address of the server',
-        initial: env.MOLAR_URL ?? known?.url,
-        check: (text) => problemOf(() => readBaseUrl(text.trim(), 'The address', allowHttp)),
-      }));
-    const organization =
+    return ask({
+      message: 'Address of the server',
+      initial: answers.wrongUrl ?? (this.context.env.MOLAR_URL || known?.url),
+      check: (text) => problemOf(() => readBaseUrl(text.trim(), 'The address', allowHttp)),
+    });
+  }
+
+  private tryAddress(flags: FlagValues, address: string): Promise<void> {
+    const url = readBaseUrl(address.trim(), 'The address', isOn(flags, 'allow-http'));
+    // Somebody waits.
+    return this.withClient({ 'max-retries': '1', ...flags }, { ...NOBODY, url }, checkAddress);
+  }
+
+  private async organization(flags: FlagValues, answers: LoginAnswers, known: Profile | undefined, ask: Ask) {
+    return (
       textFlag(flags, 'organization') ??
+      answers.organization ??
       (await ask?.({
         message: 'Organization id',
-        initial: env.MOLAR_ORGANIZATION ?? known?.organization,
+        initial: answers.wrongOrganization ?? (this.context.env.MOLAR_ORGANIZATION || known?.organization),
         check: (text) =>
           isOrganizationId(text.trim()) ? undefined : 'It is 1 to 64 letters, digits, hyphens or underscores.',
-      }));
+      }))
+    );
+  }
+
+  private place(flags: FlagValues, { url, organization }: LoginAnswers, known: Profile | undefined) {
+    const { env } = this.context;
+    const allowHttp = isOn(flags, 'allow-http');
     const variables = {
       MOLAR_URL: env.MOLAR_URL || known?.url,
       MOLAR_ORGANIZATION: env.MOLAR_ORGANIZATION || known?.organization,
@@ -96,7 +144,16 @@ export abstract class LoginCommand extends MolarCommand {
     return { url: settings.baseUrl, organization: settings.organization, ...(allowHttp && { allowHttp }) };
   }
 
-  private async probe(flags: FlagValues, profile: Profile): Promise<readonly ProbeResult[]> {
+  private probe(flags: FlagValues, profile: Profile): Promise<readonly ProbeResult[]> {
+    const { signal, clock } = this.context;
+    return this.withClient(flags, profile, (client) => probeScopes(client, signal, clock.now()));
+  }
+
+  private async withClient<T>(
+    flags: FlagValues,
+    profile: Profile,
+    work: (client: ApiClient, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const { secret } = profile;
     const command = secret.kind === 'command' ? secret.command : undefined;
     const own = Object.fromEntries(Object.entries(flags).filter(([name]) => TALKING.includes(name)));
@@ -108,9 +165,7 @@ export abstract class LoginCommand extends MolarCommand {
       this.notes,
     );
     try {
-      return await probeScopes(await connections.client(), this.context.signal, this.context.clock.now());
-    } catch (cause) {
-      throw cause instanceof Failure ? nothingSaved(cause) : cause;
+      return await work(await connections.client(), this.context.signal);
     } finally {
       await connections.close();
     }
@@ -119,15 +174,8 @@ export abstract class LoginCommand extends MolarCommand {
   private async report(flags: FlagValues, result: LoginResult): Promise<void> {
     if (isOn(flags, 'json')) await this.print(loginJson(result));
     for (const note of loginNotes(result, this.context.env)) await this.note(note);
+    if (this.context.streams.stderr.isTTY) for (const line of FIRST_COMMANDS) await this.note(line);
   }
-}
-
-function nothingSaved(cause: Failure): Failure {
-  const hint = 'Check what was given for a secret, the organization and the address, and run molar login again.';
-  return reworded(cause, {
-    message: `${cause.message} Nothing was saved.`,
-    ...(cause.status === 401 && { hint }),
-  });
 }
 
 const TALKING = ['quiet', 'verbose', 'max-retries', 'ca-cert', 'allow-http'];

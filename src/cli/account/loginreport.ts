@@ -35,6 +35,14 @@ export function loginNotes({ name, profile, path, kept, probed }: LoginResult, e
   ];
 }
 
+/** Commands to begin with. */
+export const FIRST_COMMANDS = [
+  'Try:',
+  '  molar patients list',
+  '  molar agingbalances report --location ALL',
+  '  molar help',
+] as const;
+
 /** An entry of the keyring that stayed where it was. */
 export function leftNote(account: string): string {
   return `Warning: the previous secret is still in the system keyring, as "${account}" of molar; remove it there.`;

@@ -10,6 +10,11 @@ export type Ask = ((question: Question) => Promise<string>) | undefined;
 
 const WAYS = ['token-stdin', 'token-file', 'token-command', 'client-secret-stdin', 'client-secret-file'] as const;
 
+/** Whether a flag names the secret, so that nobody is asked for it. */
+export function isSecretGiven(flags: FlagValues): boolean {
+  return WAYS.some((name) => textFlag(flags, name) || isOn(flags, name));
+}
+
 /** The secret of a new profile: from a flag, else a prompt, else the environment. Throws a Failure (exit 2 or 9). */
 export async function readSecret(flags: FlagValues, context: Context, ask: Ask): Promise<ProfileSecret> {
   const [way, other] = WAYS.filter((name) => textFlag(flags, name) || isOn(flags, name));

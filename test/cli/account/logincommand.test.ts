@@ -76,7 +76,11 @@ describe('login', () => {
       asked.push(question);
       return answers[question.message] ?? '';
     };
-    const script = new Script(answer(200, { access_token: 't', expires_in: '3600' }), success([]), success([]));
+    // The address is tried first, as nobody.
+    const script = new Script(
+      problem(401, 'auth.token_unknown', 'Authorization', 'Not known.'),
+      ...[answer(200, { access_token: 't', expires_in: '3600' }), success([]), success([])],
+    );
     expect((await login([], { terminal: 80, ask, script })).exitCode).toBe(0);
     expect(asked.map(({ message }) => message)).toEqual(Object.keys(answers));
     expect(asked.filter(({ secret }) => secret).map(({ message }) => message)).toEqual(['Client secret']);
