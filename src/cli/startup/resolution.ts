@@ -1,6 +1,7 @@
 import type { Config } from '@oclif/core/interfaces';
 import { contextOf } from '../context.ts';
 import { noCommand } from '../errors/usage.ts';
+import { writePaged } from '../terminal/pager.ts';
 import { hasColours } from '../terminal/streams.ts';
 import { ManifestConfig } from './manifestconfig.ts';
 
@@ -53,5 +54,5 @@ export async function showHelp(words: readonly string[], config: Config): Promis
   const width = Math.min(stdout.columns ?? WIDTH, WIDEST);
   const isColoured = stdout.isTTY && hasColours(env);
   const isLeaf = config instanceof ManifestConfig && config.isLeaf(subject);
-  await stdout.write(await helpText(subject, config, { width, isColoured, isLeaf }));
+  await writePaged(streams, await helpText(subject, config, { width, isColoured, isLeaf }));
 }

@@ -2,6 +2,7 @@ import { untilAborted } from '../../core/abort.ts';
 import type { Environment } from '../../core/environment.ts';
 import { fileFailure } from '../../core/failure.ts';
 import { emptyOutputFile } from './outputfile.ts';
+import { pagerOf, type ShowPaged } from './pager.ts';
 
 /** The reader of our output closed it (`| head`): the command ends silently with 0. */
 export class ClosedPipe extends Error {
@@ -30,6 +31,8 @@ export interface Streams {
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
   /** The name of the empty file in the current folder that standard output goes to; absent where nobody can tell. */
   readonly emptyOutputFile?: (() => string | undefined) | undefined;
+  /** Shows a long text by a pager; absent where standard output is no terminal, or no pager is named. */
+  readonly page?: ShowPaged | undefined;
   /** Shows a text that changes on standard error; undefined where that is no terminal. */
   readonly startProgress: (() => Promise<Progress>) | undefined;
 }
@@ -73,6 +76,7 @@ export function processStreams(): Streams {
       return process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined;
     },
     emptyOutputFile,
+    page: process.stdout.isTTY === true ? pagerOf(process.env, process.stdout.rows) : undefined,
     startProgress: process.stderr.isTTY === true ? startProgress : undefined,
   };
 }
