@@ -1,5 +1,4 @@
 import type { Environment } from '../../core/environment.ts';
-import type { Streams } from './streams.ts';
 
 /** Shows a text that is longer than the screen; false where it did not, so that the text has to be written as it is. */
 export type ShowPaged = (text: string) => Promise<boolean>;
@@ -32,7 +31,13 @@ export function pagerOf(env: Environment, rows: number = ROWS): ShowPaged | unde
   };
 }
 
+/** What a long text is written to. */
+interface PagedOutput {
+  readonly stdout: { readonly write: (text: string) => Promise<void> };
+  readonly page?: ShowPaged | undefined;
+}
+
 /** Writes a text for people to standard output, by the pager where there is one. */
-export async function writePaged({ stdout, page }: Streams, text: string): Promise<void> {
+export async function writePaged({ stdout, page }: PagedOutput, text: string): Promise<void> {
   if ((await page?.(text)) !== true) await stdout.write(text);
 }
