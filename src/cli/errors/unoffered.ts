@@ -21,5 +21,6 @@ const UNOFFERED: Readonly<Record<string, Unoffered>> = {
 
 /** What to say of words that name something that the API does not have (D55); undefined for any others. */
 export function unoffered([topic = '', verb = '']: readonly string[]): Unoffered | undefined {
-  return UNOFFERED[`${topic} ${verb}`] ?? UNOFFERED[topic];
+  const name = [`${topic} ${verb}`, topic].find((each) => Object.hasOwn(UNOFFERED, each));
+  return name === undefined ? undefined : UNOFFERED[name];
 }

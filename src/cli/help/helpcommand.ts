@@ -2,7 +2,7 @@ import { usageFailure } from '../../core/failure.ts';
 import { nearest } from '../../core/nearest.ts';
 import { unoffered } from '../errors/unoffered.ts';
 import { MolarCommand } from '../molarcommand.ts';
-import { helpWords, resolveCommand, showHelp, WIDEST, WIDTH } from '../startup/resolution.ts';
+import { resolveCommand, showHelp, WIDEST, WIDTH } from '../startup/resolution.ts';
 import { writePaged } from '../terminal/pager.ts';
 import { PAGES, readPage } from './pages.ts';
 import { pageText } from './text.ts';
@@ -11,11 +11,10 @@ import { pageText } from './text.ts';
 export abstract class HelpCommand extends MolarCommand {
   override async run(): Promise<void> {
     await this.input();
-    const typed = this.argv.filter((word) => word !== '--');
+    const words = this.argv.filter((word) => word !== '--');
     const width = Math.min(this.context.streams.stdout.columns ?? WIDTH, WIDEST);
-    const page = typed.length === 1 ? PAGES.find(({ name }) => name === typed[0]) : undefined;
+    const page = words.length === 1 ? PAGES.find(({ name }) => name === words[0]) : undefined;
     if (page !== undefined) return writePaged(this.context.streams, pageText(readPage(this.config.root, page), width));
-    const words = helpWords(typed, this.config);
     this.refuseUnknown(words);
     await showHelp(words, this.config);
   }

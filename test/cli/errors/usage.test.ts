@@ -80,6 +80,10 @@ describe('what the API does not have', () => {
     }
   });
   const known = ['patients list', 'profiles list', 'events delete'];
+
+  it('is nothing that every object has', () => {
+    expect(unknownCommand(['constructor'], known).message).toBe('There is no such command.');
+  });
 });
 
 describe('the next step', () => {

@@ -169,6 +169,7 @@ describe('documents upload --layout PATTERN', () => {
     ['a patient', ['--patient', '5'], 'leave the flags out'],
     ['a pattern without a patient', ['--layout', '{date}/{name}'], 'it needs {id}'],
     ['what is no layout', ['--layout', 'chart-folder'], 'neither a pattern nor a layout'],
+    ['what every object has', ['--layout', 'constructor'], 'neither a pattern nor a layout'],
   ])('refuses %s, and requests nothing', async (_, more, message) => {
     const ran = await upload([await scans('5/a.pdf'), '--layout', '{id}/{name}', ...more]);
     expect([ran.exitCode, ran.stderr, requests]).toEqual([2, expect.stringContaining(message), []]);

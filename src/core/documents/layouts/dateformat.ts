@@ -9,12 +9,14 @@ const PARTS: Readonly<Record<string, string>> = {
   DD: '(?<day>\\d\\d)',
 };
 
+const isPart = (piece: string) => Object.hasOwn(PARTS, piece);
+
 /** Reads `MM-DD-YYYY` and the like: YYYY, MM and DD once each, no other letter; undefined for anything else. */
 export function readDateFormat(format: string): DateFormat | undefined {
   const pieces = format.split(/(YYYY|MM|DD)/);
-  const names = pieces.filter((piece) => piece in PARTS);
+  const names = pieces.filter(isPart);
   const isComplete = names.length === 3 && new Set(names).size === 3;
-  if (!isComplete || /[\p{L}/]/u.test(pieces.filter((piece) => !(piece in PARTS)).join(''))) return undefined;
+  if (!isComplete || /[\p{L}/]/u.test(pieces.filter((piece) => !isPart(piece)).join(''))) return undefined;
   const pattern = pieces.map((piece) => PARTS[piece] ?? piece.replace(/[\\^$.*+?()[\]|]/g, '\\$&'));
   return new RegExp(`^${pattern.join('')}$`, 'u');
 }

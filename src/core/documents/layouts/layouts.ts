@@ -35,12 +35,13 @@ export type Layouts = readonly (typeof PATIENT_FOLDERS | Pattern)[];
 export function readLayouts(values: readonly string[]): Layouts {
   return values.flatMap((value): Layouts => {
     if (value === PATIENT_FOLDERS) return [PATIENT_FOLDERS];
-    if (PRESETS[value] === undefined && !value.includes('{'))
+    const patterns = Object.hasOwn(PRESETS, value) ? PRESETS[value] : undefined;
+    if (patterns === undefined && !value.includes('{'))
       throw usageFailure(`--layout ${JSON.stringify(value)} is neither a pattern nor a layout.`, {
         source: '--layout',
         hint: `Layouts: ${Object.keys(NAMED_LAYOUTS).join(', ')}. A pattern has fields, such as {chartNumber}/{name}.`,
       });
-    return (PRESETS[value] ?? [value]).map(readPattern);
+    return (patterns ?? [value]).map(readPattern);
   });
 }
 
