@@ -61,7 +61,7 @@ export class WebPage extends MalformedBody {
     'If you are in a guest Wi-Fi (a hotel, a train), open a browser and sign in there, then run it again. Otherwise check the address: it is what comes before /api/v1 (MOLAR_URL, --url).';
 
   constructor() {
-    super('The response is a web page, not an API envelope.');
+    super('The response is not an API envelope but a web page.');
   }
 
   /** Whether a response is one, by its type or by its first characters. */

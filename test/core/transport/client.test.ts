@@ -256,7 +256,7 @@ describe('failures', () => {
     const script = new Script(...Array.from({ length: 6 }, page));
     expect(await failureOf(clientOf(script).request(READ))).toMatchObject({
       ...{ code: 'response.malformed', exitCode: 8 },
-      message: 'The response is a web page, not an API envelope. (HTTP 200)',
+      message: 'The response is not an API envelope but a web page. (HTTP 200)',
       hint: expect.stringMatching(/sign in.*address/),
     });
   });
