@@ -12,8 +12,9 @@ import { dryRunFlag } from '../flags/body.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { idsArgument, readIds } from '../flags/idlist.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
-import { readClock } from '../flags/zone.ts';
+import { readZones } from '../names/profilenames.ts';
 import { writeRows } from '../rows/output.ts';
+import { clocksOf } from '../rows/places.ts';
 import { planRows } from '../rows/plan.ts';
 import { planRecord, writeRecord } from '../rows/record.ts';
 import { DeletionRun, deletionFields } from './deletionrun.ts';
@@ -152,8 +153,9 @@ export abstract class DeleteCommand extends ResourceCommand {
 
   /** Nobody knows records by their ids: what one is called, whose it is and when. */
   private async nameOf(flags: FlagValues, id: number): Promise<string | undefined> {
-    const clock = readClock(flags, this.context);
-    return recordName(await this.connect(flags), this.resource, id, { clock, signal: this.context.signal });
+    const { env, signal } = this.context;
+    const clockOf = clocksOf(this.resource.fields, flags, readZones(flags, env));
+    return recordName(await this.connect(flags), this.resource, id, { clockOf, signal });
   }
 
   private async nameOne(flags: FlagValues, id: number): Promise<string> {

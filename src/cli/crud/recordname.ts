@@ -3,6 +3,7 @@ import type { Resource } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { patients } from '../../catalog/resources/patients.ts';
 import { Failure } from '../../core/failure.ts';
+import { locationField } from '../../core/names/namecolumns.ts';
 import { type LocalClock, minuteText } from '../../core/output/localclock.ts';
 import { terminalText } from '../../core/output/terminaltext.ts';
 import type { Row } from '../../core/pages/page.ts';
@@ -15,22 +16,23 @@ const TIMES = ['start', 'userDefinedDate'];
 
 /**
  * What a record is called, whose it is and when, for a question about it: `Smith, Ann, 2026-11-24 08:00`; undefined
- * where the service does not say. Times are those of `clock`. Throws only the reason of the signal.
+ * where the service does not say. Times are those of the record's clock. Throws only the reason of the signal.
  */
 export async function recordName(
   client: ApiClient,
   resource: Resource,
   id: number,
-  { clock, signal }: { readonly clock: LocalClock; readonly signal: AbortSignal },
+  { clockOf, signal }: { readonly clockOf: (record: Row) => LocalClock; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
   const known = [...CALLED, ...PATIENTS, ...TIMES].filter((field) => field in resource.fields);
-  const record = await read(client, resource, id, ['id', ...known], signal);
+  const where = locationField(resource.fields) ?? [];
+  const record = await read(client, resource, id, ['id', ...known, where].flat(), signal);
   if (record === undefined) return undefined;
   const values = known.map(async (field) => {
     const value = record[field];
     if (PATIENTS.includes(field)) return patientName(client, value, signal);
     if (typeof value !== 'string') return undefined;
-    return resource.fields[field]?.kind.name === 'dateTime' ? minuteText(value, clock) : value;
+    return resource.fields[field]?.kind.name === 'dateTime' ? minuteText(value, clockOf(record)) : value;
   });
   const texts = (await Promise.all(values)).filter((text) => text !== undefined && text !== '');
   return texts.length === 0 ? undefined : terminalText(texts.join(', '));
