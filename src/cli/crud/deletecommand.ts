@@ -43,7 +43,7 @@ function readDeletion(body: Uint8Array): Envelope | undefined {
 const MAX_NAMED = 5;
 
 /** Deletes one record after asking, and prints what the server says; for several it asks once and prints each outcome. */
-export abstract class DeleteCommand extends ResourceCommand {
+abstract class DeleteCommand extends ResourceCommand {
   static override usage = '<%= command.id %> ID… [FLAGS]';
   static override flags = deleteFlags;
   protected override readonly verb = 'delete';
