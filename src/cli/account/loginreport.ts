@@ -39,7 +39,7 @@ export function loginNotes({ name, profile, path, kept, probed }: LoginResult, e
 export const FIRST_COMMANDS = [
   'Try:',
   '  molar patients list',
-  '  molar agingbalances report --location ALL',
+  '  molar reports schedule',
   '  molar help',
 ] as const;
 
