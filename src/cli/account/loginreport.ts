@@ -36,12 +36,7 @@ export function loginNotes({ name, profile, path, kept, probed }: LoginResult, e
 }
 
 /** Commands to begin with. */
-export const FIRST_COMMANDS = [
-  'Try:',
-  '  molar patients list',
-  '  molar reports schedule',
-  '  molar help',
-] as const;
+export const FIRST_COMMANDS = ['Try:', '  molar patients list', '  molar reports schedule', '  molar help'] as const;
 
 /** An entry of the keyring that stayed where it was. */
 export function leftNote(account: string): string {
