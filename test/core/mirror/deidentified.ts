@@ -54,7 +54,8 @@ export async function openPlace(records: Iterable<Readonly<Record<string, unknow
     ...{ service, folder, file, key, run },
     sync: (words: readonly string[] = ['--deidentify', key], world: World = {}, to = file) =>
       run('mirror:sync', MirrorSync, ['--to', to, '--json', ...words], world),
-    verify: (words: readonly string[] = []) => run('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words]),
+    verify: (words: readonly string[] = [], world: World = {}) =>
+      run('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words], world),
     close: async () => {
       await service.close();
       await rm(folder, { recursive: true, force: true });
