@@ -117,8 +117,8 @@ describe('--format html', () => {
 describe('formats that a command or destination does not have', () => {
   const openings = ['--location', '5', '--from', '2026-03-10', '--to', '2026-03-10'];
   it.each<[string, unknown, string[], string]>([
-    ['html of a list', PatientsList, ['--format', 'html'], 'html is a format of agingbalances report and'],
-    ['html of a list by extension', PatientsList, ['--out', 'a.html'], 'html is a format of agingbalances report and'],
+    ['html of a list', PatientsList, ['--format', 'html'], 'html is a format of reports only'],
+    ['html of a list by extension', PatientsList, ['--out', 'a.html'], 'html is a format of reports only'],
     ['html of openings', OpeningsList, [...openings, '--format', 'html'], `has ${formatsFor('rows').join(', ')}.`],
     ['html of a record', PatientsGet, ['9', '--format', 'html'], `has ${formatsFor('record').join(', ')}.`],
     [
