@@ -15,10 +15,11 @@ export type Record_ = Readonly<Record<string, unknown>>;
 /** A link of a record. */
 export const linked = (value: unknown): string => String((value as { id: number } | null)?.id ?? '');
 
-/** The zones of the demo's locations, as its records say. The second comes first in the names file. */
+/** The zones of the locations, as the records of the practices say. Of the demo's the second comes first. */
 export const NAMES = `kind,id,name,timezone,order
 location,1000000000001,Denver,America/Denver,2
 location,1000000000002,"Smithtown, East",America/New_York,1
+location,5,,America/Denver,
 provider,1100000000001,Dr. Archer,,
 operatory,1200000000001,Op 1,,
 `;

@@ -173,3 +173,20 @@ describe('reports production', () => {
     expect(ran.stdout).toBe('location.id,location.name,appointments,scheduledCents\n');
   });
 });
+
+describe('the day of an appointment', () => {
+  // Appointment 3 starts at 23:30 in Denver, when it is the next day in UTC.
+  it.each([
+    ['at its location', [], [1, 3], []],
+    ['in UTC', ['--utc'], [1], [3]],
+    ['in a zone that is named', ['--timezone', 'Asia/Tokyo'], [1], [3]],
+    ['at its location, which is asked for', ['--location', '5'], [1, 3], []],
+  ])('is the local one %s', async (_, words, tenth, eleventh) => {
+    const idsOn = async (date: string) => {
+      const { records: rows } = await office.json('schedule', '--date', date, ...words);
+      for (const row of rows) expect(row.date).toBe(date);
+      return rows.map(({ id }) => id);
+    };
+    expect([await idsOn('2026-03-10'), await idsOn('2026-03-11')]).toEqual([tenth, eleventh]);
+  });
+});
