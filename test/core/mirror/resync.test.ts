@@ -141,6 +141,15 @@ describe('what the stream does not tell (specification, Events)', () => {
     expect(await wrong()).toEqual({});
   });
 
+  it('of resources that were brought up to date at different times, is replayed from the oldest', async () => {
+    await sync(['patients']);
+    await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName: 'Early' } });
+    await sync(['transactiontags']);
+    await service.call('PUT', `/patients/${PATIENTS.bob}`, { body: { preferredName: 'Late' } });
+    await sync();
+    expect(await wrong()).toEqual({});
+  });
+
   it('of rows that another program removed, where the count tells', async () => {
     await sync();
     const connection = openConnection(file);

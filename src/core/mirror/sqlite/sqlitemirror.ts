@@ -136,7 +136,6 @@ export class SqliteMirror implements MirrorStore {
   }
 
   unknownIds(table: MirrorTable, limit: number): readonly string[] {
-    const { name } = table.resource;
     return this.ids(
       `SELECT id FROM (
         SELECT id FROM _found WHERE resource = :name
@@ -147,7 +146,7 @@ export class SqliteMirror implements MirrorStore {
         AND NOT EXISTS (SELECT 1 FROM _staged AS s WHERE s.resource = :name AND s.id = f.id)
         AND NOT EXISTS (SELECT 1 FROM _received AS c WHERE c.resource = :name AND c.id = f.id AND c.operation <> 'UPDATE')
       ORDER BY id LIMIT ${limit}`,
-      { name },
+      { name: table.resource.name },
     );
   }
 
