@@ -173,11 +173,11 @@ const WEEKLY = {
 } as const;
 
 /** A network on which something happens before a request now and then. */
-export function disturbed(before: () => Promise<void>) {
+export function disturbed(before: (url: string) => Promise<void>) {
   return (options: NetworkOptions): ReturnType<typeof openNetwork> => {
     const network = openNetwork(options);
     const send: typeof network.send = async (request) => {
-      await before();
+      await before(request.url);
       return network.send(request);
     };
     return { ...network, send };

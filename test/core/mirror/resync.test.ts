@@ -16,7 +16,7 @@ import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { queried, TABLES, wrongRows } from './oracle.ts';
-import { connectionTo, serverRecords } from './practice.ts';
+import { connectionTo, disturbed, serverRecords } from './practice.ts';
 
 const DAY = 24 * 60 * 60_000;
 const PAYMENT = {
@@ -99,9 +99,12 @@ describe('a server that no longer has what was told', () => {
     const kept = await tag('kept');
     const backup = join(folder, 'backup');
     await backUp({ data }, backup, { ...WORK, version: '1.2.3' });
+    // Longer ago than a sync asks for changes again.
+    service.clock.advance(20 * 60_000);
     const lost = await tag('lost');
     await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName: 'Lost' } });
     await remove(`/transactiontags/${kept}`);
+    service.clock.advance(20 * 60_000);
     const before = await sync(['--history']);
     expect(buried('transaction_tags')).toEqual([]);
     await service.close();
@@ -138,14 +141,38 @@ describe('what the stream does not tell (specification, Events)', () => {
     ]);
     await sync();
     expect(queried(file, `SELECT is_active FROM transactions WHERE id = ${OTHER}`)).toEqual([{ is_active: 0 }]);
+    // What was told of a payment is older than what its list says of it.
+    await service.import([line('Transaction', { ...PAYMENT, id: big(70_004) })]);
+    await service.import([
+      line('Transaction', { ...PAYMENT, id: big(70_005), previousTransaction: { id: big(70_004) } }),
+    ]);
+    await sync();
     expect(await wrong()).toEqual({});
   });
 
-  it('of resources that were brought up to date at different times, is replayed from the oldest', async () => {
+  it('of a correction while a first load ends is found before it ends', async () => {
+    await service.import([line('Transaction', { ...PAYMENT, id: ONE })]);
+    let isCorrected = false;
+    await sync([], {
+      openNetwork: disturbed(async (url) => {
+        if (isCorrected || !url.includes('/imageattachments')) return;
+        isCorrected = true;
+        await service.import([line('Transaction', { ...PAYMENT, id: OTHER, previousTransaction: { id: ONE } })]);
+      }),
+    });
+    expect(isCorrected).toBe(true);
+    expect(await wrong()).toEqual({});
+  });
+
+  it('is right for resources that were brought up to date at different times', async () => {
     await sync(['patients']);
     await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName: 'Early' } });
-    await sync(['transactiontags']);
+    await service.import([line('Transaction', { ...PAYMENT, id: ONE })]);
+    await service.import([line('Transaction', { ...PAYMENT, id: OTHER, previousTransaction: { id: ONE } })]);
+    service.clock.advance(20 * 60_000);
+    await sync(['transactions', 'transactiontags']);
     await service.call('PUT', `/patients/${PATIENTS.bob}`, { body: { preferredName: 'Late' } });
+    // The oldest messages that are replayed are of no concern to what was read later.
     await sync();
     expect(await wrong()).toEqual({});
   });

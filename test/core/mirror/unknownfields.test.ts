@@ -9,11 +9,8 @@ import { openConnection } from '../../../src/sqlite/open.ts';
 
 const TAGS = MIRROR_TABLES.find(({ name }) => name === 'transaction_tags') as MirrorTable;
 const FACTS = { organization: 'o', url: 'u', history: false, columns: {}, timezone: null };
-const OPTIONS = {
-  zones: { locations: [], zone: 'UTC', isComputers: false },
-  instantOf: () => Number.NaN,
-  now: Date.now,
-};
+const ZONES = { locations: [], zone: 'UTC', isComputers: false };
+const OPTIONS = { zones: ZONES, instantOf: () => Number.NaN, now: Date.now };
 
 let folder: string;
 let file: string;
