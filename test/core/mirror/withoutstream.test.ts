@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { localFailure } from '../../../src/core/failure.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { startFaithful } from '../../faithful/service.ts';
@@ -69,6 +70,68 @@ it('only new histories are read while their count is right, and their ids once i
     service.remove(name, gone);
     expect(await sync()).toBeGreaterThan(0);
     expect(queried(file, 'SELECT id FROM appointment_histories_deleted')).toEqual([{ id: gone }]);
+  } finally {
+    await service.close();
+  }
+});
+
+it('what changed shortly before the last sync, or has no time of change, is found', async () => {
+  const service = await startFaithful({ seed: 'late', moods: {} });
+  const sync = async () => {
+    const world = { env: service.env, clock, openNetwork };
+    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], world);
+    expect(exitCode, stderr).toBe(0);
+    return wrongRows(file, 'patients', service.records('patients'));
+  };
+  try {
+    const [late, undated] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
+    service.edit('patients', undated, { lastModified: null });
+    expect(await sync()).toEqual([]);
+    const minutes = (count: number) => new Date(Date.now() - count * 60_000).toISOString();
+    service.edit('patients', late, { lastName: 'Late', lastModified: minutes(4) });
+    service.edit('patients', undated, { lastName: 'Undated', lastModified: null });
+    expect(await sync()).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});
+
+it('what a run had read that was killed is forgotten', async () => {
+  const service = await startFaithful({ seed: 'killed', moods: {} });
+  const sync = (signal?: AbortSignal) => {
+    const words = ['documents', 'patients', '--to', file];
+    const world = { env: service.env, clock, openNetwork, ...(signal && { signal }) };
+    return runCommand('mirror:sync', MirrorSync, words, world);
+  };
+  try {
+    expect((await sync()).exitCode).toBe(0);
+    const document = service.add('documents');
+    const killed = new AbortController();
+    service.onRequest = ({ path }) => {
+      if (path === '/api/v1/patients') killed.abort(localFailure('run.interrupted', 'Killed.'));
+    };
+    expect((await sync(killed.signal)).exitCode).not.toBe(0);
+    service.onRequest = undefined;
+    service.remove('documents', Number(document.id));
+    expect((await sync()).exitCode).toBe(0);
+    expect(wrongRows(file, 'documents', service.records('documents'))).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});
+
+it('what changes while a first load runs is right at its end', async () => {
+  const service = await startFaithful({ seed: 'meanwhile', moods: { pageCap: 10 } });
+  try {
+    const [changed] = service.records('patients').map(({ id }) => Number(id)) as [number];
+    let requests = 0;
+    service.onRequest = ({ path }) => {
+      if (path === '/api/v1/patients' && ++requests === 4) service.edit('patients', changed, { lastName: 'Changed' });
+    };
+    const world = { env: service.env, clock, openNetwork };
+    const { exitCode } = await runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], world);
+    expect([exitCode, requests > 4]).toEqual([0, true]);
+    expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
   } finally {
     await service.close();
   }
