@@ -21,7 +21,8 @@ type Mode = 'create' | 'update';
 /** Flags of a command that creates or updates a record. */
 export function writeFlags(resource: Resource, mode: Mode): FlagInput {
   const body = resource.operations[mode]?.body ?? {};
-  return { ...bodyFlags(body, mode), ...dryRunFlag, ...commonFlags, ...recordFormat };
+  const keys = resource.operations.list?.filters ?? {};
+  return { ...bodyFlags(body, mode, keys), ...dryRunFlag, ...commonFlags, ...recordFormat };
 }
 
 /** What create and update share: a body from flags, checked before it is sent, and the resulting record shown. */

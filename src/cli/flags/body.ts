@@ -4,12 +4,14 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { type Problem, Refusal, refusal, type Warning } from '../../catalog/failures.ts';
 import type { Field, Fields, Kind } from '../../catalog/fields/kind.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import type { FilterKeys } from '../../catalog/filter/check.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { isWritable, readFields, wireValues } from '../../catalog/record.ts';
 import { type Failure, fileFailure, usageFailure } from '../../core/failure.ts';
 import { NAME_KINDS } from '../../core/names/namerows.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { flagGroup, type Meaning } from './declare.ts';
+import { shortcutOf } from './filters.ts';
 import { type FlagValues, kebab, textFlag, textFlags } from './values.ts';
 
 const body = flagGroup('BODY');
@@ -18,9 +20,17 @@ const plain = flagGroup();
 /** The write that a body is for. */
 export type Mode = 'create' | 'update';
 
-/** One flag a writable field (contract §2), and the three ways to give a body that are the same for every write. */
-export function bodyFlags(fields: Fields, mode: Mode): FlagInput {
-  const own = writableNames(fields, mode).map((name) => [kebab(name), fieldFlag(name, fields, mode)] as const);
+/**
+ * One flag a writable field (contract §2), which also takes the name that the field has where it is filtered by `keys`,
+ * and the three ways to give a body that are the same for every write.
+ */
+export function bodyFlags(fields: Fields, mode: Mode, keys: FilterKeys): FlagInput {
+  const own = writableNames(fields, mode).map((name) => {
+    const flag = fieldFlag(name, fields, mode);
+    const shortcut = shortcutOf(name, keys);
+    const aliases = [...(flag.aliases ?? []), ...(shortcut === undefined ? [] : [shortcut])];
+    return [kebab(name), { ...flag, aliases: [...new Set(aliases)] }] as const;
+  });
   return { ...Object.fromEntries(own), ...sharedFlags };
 }
 

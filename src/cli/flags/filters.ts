@@ -10,7 +10,7 @@ import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
 import { NAME_KINDS } from '../../core/names/namerows.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import type { Meaning } from './declare.ts';
-import { type FlagValues, textFlags } from './values.ts';
+import { type FlagValues, kebab, textFlags } from './values.ts';
 
 const helpGroup = 'FILTER';
 
@@ -55,11 +55,29 @@ function shortcutFlag(key: FilterKey, { operator }: Shortcut) {
   const summary = `${key.about}${meaningOf(key, operator)}${key.required ? ' (required)' : ''}`;
   const means = meaningOfKey(key);
   const helpValue = means === 'date' ? 'DATE' : 'VALUE';
+  const written = writtenFlag(key);
+  const aliases = written === undefined ? [] : [written];
   const flag =
     operator === '->'
-      ? Flags.string({ helpGroup, helpValue: 'A,B', multiple: true, multipleNonGreedy: true, summary })
-      : Flags.string({ helpGroup, helpValue, summary });
+      ? Flags.string({ aliases, helpGroup, helpValue: 'A,B', multiple: true, multipleNonGreedy: true, summary })
+      : Flags.string({ aliases, helpGroup, helpValue, summary });
   return means === undefined ? flag : { ...flag, means };
+}
+
+/**
+ * The flag of a field where it is written, if a list has another one for it: what is `--guarantor` there is
+ * `--primary-guarantor` here, and both take either.
+ */
+function writtenFlag({ key, shortcuts: [shortcut, other] }: FilterKey): string | undefined {
+  const [field = '', part = 'id'] = key.split('.');
+  const written = kebab(field);
+  const isOther = shortcut !== undefined && other === undefined && shortcut.flag !== written;
+  return isOther && part === 'id' ? written : undefined;
+}
+
+/** The flag of a list for a field, where it is called otherwise than the one that writes it. */
+export function shortcutOf(field: string, keys: FilterKeys): string | undefined {
+  return Object.values(keys).find((key) => writtenFlag(key) === kebab(field))?.shortcuts[0]?.flag;
 }
 
 function isNamed(key: FilterKey): boolean {
