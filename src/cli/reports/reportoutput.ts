@@ -1,11 +1,12 @@
 import { untilAborted } from '../../core/abort.ts';
 import { type Failure, usageFailure } from '../../core/failure.ts';
 import { openAtomicFile } from '../../core/output/atomicfile.ts';
-import { formatsFor, terminalSafe } from '../../core/output/formats.ts';
+import { FORMATS, formatsFor, terminalSafe } from '../../core/output/formats.ts';
 import { streamSink } from '../../core/output/sink.ts';
 import type { Row } from '../../core/pages/page.ts';
 import type { Context } from '../context.ts';
 import type { Destination } from '../flags/output.ts';
+import { pagedSink } from '../terminal/pager.ts';
 
 /**
  * Writes text that is made at once, or piece by piece once everything it is made of is known. The output is opened
@@ -17,7 +18,10 @@ export async function writeReport(
   make: () => Promise<string | Generator<string | Uint8Array>>,
 ): Promise<void> {
   const write = (chunk: string | Uint8Array) => untilAborted(context.streams.stdout.write(chunk), context.signal);
-  const sink = plan.out === undefined ? streamSink(write) : await openAtomicFile(plan.out);
+  const { page } = context.streams;
+  const isPaged = plan.toTerminal && FORMATS[plan.format].isForPeople;
+  const shown = page !== undefined && isPaged ? pagedSink(page, write) : streamSink(write);
+  const sink = plan.out === undefined ? shown : await openAtomicFile(plan.out);
   try {
     const text = await make();
     const safe = plan.toTerminal ? terminalSafe(plan.format) : (piece: string) => piece;

@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { readClock, recordZonesText, zoneText } from '../flags/zone.ts';
 import { periodicCollector, RAW_RECORDS } from '../process/memory.ts';
-import type { ShowPaged } from '../terminal/pager.ts';
+import { pagedSink } from '../terminal/pager.ts';
 import { RowProgress } from '../terminal/progress.ts';
 import { styleOf } from '../terminal/style.ts';
 import { type RowPlan, TERMINAL_LIMIT } from './plan.ts';
@@ -170,18 +170,6 @@ async function openSink(plan: RowPlan, context: Context): Promise<Sink> {
   const { page } = context.streams;
   if (page !== undefined && plan.toTerminal && FORMATS[plan.format].isForPeople) return pagedSink(page, write);
   return FORMATS[plan.format].isBuffered ? openSpool(context.temporaryFolder, write) : streamSink(write);
-}
-
-/** Output that is shown at its end by a pager. */
-function pagedSink(page: ShowPaged, write: (text: string) => Promise<void>): Sink {
-  let text = '';
-  const add = async (more: string | Uint8Array) => {
-    text += typeof more === 'string' ? more : Buffer.from(more).toString();
-  };
-  const commit = async () => {
-    if (!(await page(text))) await write(text);
-  };
-  return { write: add, commit, abort: () => write(text).catch(() => undefined) };
 }
 
 /** Pages until a signal arrives: then the run ends with its failure, even between two requests. */

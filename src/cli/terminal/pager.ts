@@ -1,4 +1,5 @@
 import type { Environment } from '../../core/environment.ts';
+import type { Sink } from '../../core/output/sink.ts';
 
 /** Shows a text that is longer than the screen; false where it did not, so that the text has to be written as it is. */
 export type ShowPaged = (text: string) => Promise<boolean>;
@@ -40,4 +41,16 @@ interface PagedOutput {
 /** Writes a text for people to standard output, by the pager where there is one. */
 export async function writePaged({ stdout, page }: PagedOutput, text: string): Promise<void> {
   if ((await page?.(text)) !== true) await stdout.write(text);
+}
+
+/** Output that is shown at its end by a pager. */
+export function pagedSink(page: ShowPaged, write: (text: string) => Promise<void>): Sink {
+  let text = '';
+  const add = async (more: string | Uint8Array) => {
+    text += typeof more === 'string' ? more : Buffer.from(more).toString();
+  };
+  const commit = async () => {
+    if (!(await page(text))) await write(text);
+  };
+  return { write: add, commit, abort: () => write(text).catch(() => undefined) };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { inPages, jsonDocument, mapped } from '../../../src/cli/reports/reportoutput.ts';
+import type { Context } from '../../../src/cli/context.ts';
+import { inPages, jsonDocument, mapped, writeReport } from '../../../src/cli/reports/reportoutput.ts';
 
 function* upTo(last: number): Generator<number> {
   for (let number = 1; number <= last; number++) yield number;
@@ -40,5 +41,29 @@ describe('inPages', () => {
     for await (const { rows } of inPages(upTo(count))) pages.push(rows);
     expect(pages.map(({ length }) => length)).toEqual(sizes);
     expect(pages.flat()).toEqual([...upTo(count)]);
+  });
+});
+
+describe('writeReport', () => {
+  const written = async (format: 'table' | 'csv', isPaged: boolean) => {
+    const parts = { screen: '', pager: '' };
+    const stdout = {
+      write: async (text: string) => {
+        parts.screen += text;
+      },
+    };
+    const page = async (text: string) => {
+      parts.pager += text;
+      return isPaged;
+    };
+    const context = { streams: { stdout, page }, signal: new AbortController().signal } as unknown as Context;
+    await writeReport({ format, out: undefined, toTerminal: true }, context, async () => 'two\nlines\n');
+    return parts;
+  };
+
+  it('shows tables by the pager, once they are whole, and other formats as they are', async () => {
+    expect(await written('table', true)).toEqual({ screen: '', pager: 'two\nlines\n' });
+    expect(await written('table', false)).toEqual({ screen: 'two\nlines\n', pager: 'two\nlines\n' });
+    expect(await written('csv', true)).toEqual({ screen: 'two\nlines\n', pager: '' });
   });
 });
