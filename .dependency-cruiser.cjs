@@ -2,10 +2,11 @@
 const MAY_IMPORT = {
   catalog: [],
   sqlite: [],
-  core: ['catalog', 'sqlite'],
+  postgres: [],
+  core: ['catalog', 'sqlite', 'postgres'],
   cli: ['core', 'catalog'],
   commands: ['cli', 'core', 'catalog'],
-  server: ['catalog', 'sqlite'],
+  server: ['catalog', 'sqlite', 'postgres'],
   demo: ['server', 'catalog'],
 };
 

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { refusal } from '../catalog/failures.ts';
+import { isLoopback } from '../postgres/loopback.ts';
 import type { KeeperFault } from './audit/keeper.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from './datafolder.ts';
 import { hasImageLibrary } from './files/images.ts';
@@ -8,7 +9,6 @@ import { buildApp } from './http/app.ts';
 import { readTls, reloadOnHangup, type TlsFiles } from './http/tls.ts';
 import { importFile } from './import/importer.ts';
 import type { ServerLog } from './log.ts';
-import { isLoopback } from './loopback.ts';
 import { collectGarbage, collectSeldom } from './memory.ts';
 import type { Service } from './service.ts';
 import { openSignIn, type SignInOptions } from './signin/signin.ts';

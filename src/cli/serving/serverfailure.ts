@@ -17,7 +17,7 @@ export function serverFailureOf(error: unknown): unknown {
     });
   }
   if (error.name === 'ImportRefused') return importFailure(error as ImportRefused);
-  if (error.name === 'StoreUnusable' || error.name === 'SqliteUnusable') {
+  if (/^(?:Store|Sqlite|Postgres)Unusable$/.test(error.name)) {
     return localFailure('local.file', message, { hint: (error as Error & { next: string }).next, cause: error });
   }
   const code = codeOf(error);

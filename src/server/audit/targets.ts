@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { refusal } from '../../catalog/failures.ts';
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../../postgres/loopback.ts';
 
 /** Where checkpoints are shipped to: lines without their end. Rejects when they may not have arrived, or `signal` ends it. */
 export interface ShippingTarget {

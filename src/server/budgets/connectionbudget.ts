@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
+import { isLoopback } from '../../postgres/loopback.ts';
 import { networkOf } from '../http/attempts.ts';
-import { isLoopback } from '../loopback.ts';
 import { Tally } from './tally.ts';
 
 /** Refused connections that are told so at once; more are closed without a word. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { readAddress } from '../../postgres/address.ts';
 import { MIGRATIONS } from '../store/migrations/steps.ts';
-import { readAddress } from '../store/postgres/address.ts';
 import { openPostgresStore } from '../store/postgres/store.ts';
 import { type DatabaseSchema, readSchema } from '../store/schema/introspection.ts';
 import { readUnfinished } from '../store/schema/state.ts';

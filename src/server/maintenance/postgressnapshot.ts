@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag';
+import { readAddress } from '../../postgres/address.ts';
+import { loadDriver } from '../../postgres/driver.ts';
 import { StoreFault } from '../store/faults.ts';
-import { readAddress } from '../store/postgres/address.ts';
-import { loadDriver, makePool } from '../store/postgres/driver.ts';
+import { makePool } from '../store/postgres/pool.ts';
 import { connectionOf } from '../store/postgres/statements.ts';
 import { refusePooler, unusable } from '../store/postgres/unusable.ts';
 import { type Reader, StoreUnusable } from '../store/store.ts';

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import { isLoopback } from '../../postgres/loopback.ts';
 import type { Clock } from '../clock.ts';
-import { isLoopback } from '../loopback.ts';
 
 /** The public keys of an issuer, as jose looks them up. */
 export type KeySet = ReturnType<typeof createLocalJWKSet>;

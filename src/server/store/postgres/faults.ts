@@ -1,3 +1,4 @@
+import { isConnectionFault, sqlState } from '../../../postgres/unusable.ts';
 import { AuditFault, StoreFault, underlying } from '../faults.ts';
 
 /** What the driver throws: a response of the database with its SQLSTATE, or a fault of the connection. */
@@ -33,13 +34,6 @@ const TIMED_OUT = new Set([
 
 /** disk_full */
 const FULL = '53100';
-
-const SQLSTATE = /^[0-9A-Z]{5}$/;
-
-export function sqlState(error: unknown): string | undefined {
-  const { code, severity } = (error ?? {}) as DriverError;
-  return severity !== undefined && code !== undefined && SQLSTATE.test(code) ? code : undefined;
-}
 
 /** Whether the same work may succeed when it is retried. */
 export function isTransient(error: unknown): boolean {
@@ -87,18 +81,6 @@ export function storeFault(error: unknown): unknown {
   if (UNAVAILABLE.has(state) || state.startsWith('08'))
     return new StoreFault('STORE_AWAY', `The database is unavailable: ${state}.`);
   return new DatabaseFault(error);
-}
-
-const SYSTEM =
-  /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT|EACCES|ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_|UNABLE_)/;
-/** Words of the driver for connections that broke, without a code. */
-const BROKEN =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (has|was)|Cannot use a pool|The server does not support SSL|There was an error establishing an SSL)/;
-
-function isConnectionFault(error: Error): boolean {
-  return (
-    SYSTEM.test((error as DriverError).code ?? '') || BROKEN.test(error.message) || error instanceof AggregateError
-  );
 }
 
 function wordsOf(error: Error): string {

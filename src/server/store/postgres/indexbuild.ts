@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
+import { sqlState } from '../../../postgres/unusable.ts';
 import type { Index } from '../layout.ts';
 import { indexText } from '../schema/schema.ts';
 import type { Indexing } from '../schema/upgradework.ts';
-import { isTransient, sqlState, storeFault } from './faults.ts';
+import { isTransient, storeFault } from './faults.ts';
 
 /** Between two looks at an index that another server builds. */
 const PAUSE_MS = 500;

@@ -1,8 +1,9 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { DatabaseAddress } from './address.ts';
-import { connectionOptions } from './driver.ts';
+import type { DatabaseAddress } from '../../../postgres/address.ts';
+import { connectionOptions } from '../../../postgres/driver.ts';
+import { PARSERS } from './pool.ts';
 
 /** Pauses before another try to connect. */
 const PAUSE_MS = 1000;
@@ -74,7 +75,7 @@ export class NoticeListener {
       // Whatever it is doing: nothing is lost.
       const cut = () => socket.destroy();
       signal.addEventListener('abort', cut);
-      const client = new driver.Client({ ...connectionOptions(driver, address), stream: () => socket });
+      const client = new driver.Client({ ...connectionOptions(driver, address, PARSERS), stream: () => socket });
       client.on('error', () => {});
       // Not of this process's own commits.
       client.on('notification', ({ processId }) => processId !== ownProcess(client) && heard());

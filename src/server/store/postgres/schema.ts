@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import type { DatabaseAddress } from '../../../postgres/address.ts';
+import { sqlState } from '../../../postgres/unusable.ts';
 import { StoreFault } from '../faults.ts';
 import { SCHEMA } from '../schema/schema.ts';
 import { noteServer, type Server } from '../schema/servers.ts';
 import { upgrade } from '../schema/upgrade.ts';
 import type { Upgrade, UpgradeOptions } from '../schema/upgradework.ts';
 import { StoreUnusable, type Transaction } from '../store.ts';
-import type { DatabaseAddress } from './address.ts';
-import { isTransient, sqlState } from './faults.ts';
+import { isTransient } from './faults.ts';
 import { indexingOn } from './indexbuild.ts';
 import { requireRights } from './rights.ts';
 import { connectionOf } from './statements.ts';

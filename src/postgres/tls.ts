@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { isLoopback } from '../../loopback.ts';
-import { StoreUnusable } from '../store.ts';
+import { isLoopback } from './loopback.ts';
+import { PostgresUnusable } from './unusable.ts';
 
 /** How connections to a database are encrypted; false: not at all. */
 export type DatabaseTls = false | ConnectionOptions;
@@ -17,7 +17,7 @@ export const TLS_PARAMETERS = ['sslmode', ...Object.values(FILES)];
 /**
  * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` with the meaning that they have for psql, or PGSSLMODE and so on.
  * Where nothing is said, nor anything that would go on without TLS (`allow`, `prefer`), a database on another machine needs
- * a certificate that is valid for its host, and one on this machine no TLS. Throws `StoreUnusable`.
+ * a certificate that is valid for its host, and one on this machine no TLS. Throws `PostgresUnusable`.
  */
 export function readDatabaseTls(
   parameters: URLSearchParams,
@@ -26,7 +26,8 @@ export function readDatabaseTls(
 ): DatabaseTls {
   const given = (name: string) => parameters.get(name) ?? (env[`PG${name.toUpperCase()}`] || undefined);
   const mode = given('sslmode');
-  if (mode !== undefined && !MODES.includes(mode)) throw new StoreUnusable(`sslmode takes ${MODES.join(', ')}.`, NEXT);
+  if (mode !== undefined && !MODES.includes(mode))
+    throw new PostgresUnusable(`sslmode takes ${MODES.join(', ')}.`, NEXT);
   // Of psql, too, a socket is no network.
   if (mode === 'disable' || host.startsWith('/')) return false;
   const open = mode === undefined || mode === 'allow' || mode === 'prefer';
@@ -36,7 +37,10 @@ export function readDatabaseTls(
   if (open || mode === 'verify-full') return pem;
   if (pem.ca !== undefined) return { ...pem, checkServerIdentity: () => undefined };
   if (mode === 'require') return { ...pem, rejectUnauthorized: false };
-  throw new StoreUnusable('sslmode=verify-ca needs the authority: anybody gets a certificate from a public one.', NEXT);
+  throw new PostgresUnusable(
+    'sslmode=verify-ca needs the authority: anybody gets a certificate from a public one.',
+    NEXT,
+  );
 }
 
 const NEXT = 'Use ?sslmode=verify-full, with sslrootcert=FILE where the authority is your own.';
@@ -48,6 +52,6 @@ function readPem(name: string, path: string | undefined): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new StoreUnusable(`${name} of the database cannot be read: ${reason}.`, 'Check the path.', cause);
+    throw new PostgresUnusable(`${name} of the database cannot be read: ${reason}.`, 'Check the path.', cause);
   }
 }

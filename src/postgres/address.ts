@@ -1,5 +1,5 @@
-import { StoreUnusable } from '../store.ts';
 import { type DatabaseTls, readDatabaseTls, TLS_PARAMETERS } from './tls.ts';
+import { PostgresUnusable } from './unusable.ts';
 
 /** Where a PostgreSQL database is, and how molar is to use it. */
 export interface DatabaseAddress {
@@ -23,7 +23,7 @@ const NEXT =
 
 /**
  * Reads `postgres://…`; `readers`, `writers` (1–100) and `prepare` (on, off) are molar's own. What it says nothing of is
- * read from the variables of psql: of TLS here, the rest by the driver. Throws `StoreUnusable`.
+ * read from the variables of psql: of TLS here, the rest by the driver. Throws `PostgresUnusable`.
  */
 export function readAddress(
   address: string,
@@ -32,15 +32,15 @@ export function readAddress(
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) {
     // The address itself is not repeated: it may hold a password.
-    throw new StoreUnusable('The address of the database cannot be read.', NEXT);
+    throw new PostgresUnusable('The address of the database cannot be read.', NEXT);
   }
   const own = url.searchParams;
   const readers = readCount(own.get('readers'), 'readers', 8);
   const writers = readCount(own.get('writers'), 'writers', 4);
   const prepare = own.get('prepare') ?? 'on';
-  if (prepare !== 'on' && prepare !== 'off') throw new StoreUnusable('prepare takes on or off.', NEXT);
+  if (prepare !== 'on' && prepare !== 'off') throw new PostgresUnusable('prepare takes on or off.', NEXT);
   // The driver would turn TLS off or on by these, whatever sslmode says.
-  if (own.has('ssl') || own.has('uselibpqcompat')) throw new StoreUnusable('Use sslmode in place of ssl.', NEXT);
+  if (own.has('ssl') || own.has('uselibpqcompat')) throw new PostgresUnusable('Use sslmode in place of ssl.', NEXT);
   const host = own.get('host') ?? (decodeURIComponent(url.hostname) || env.PGHOST || 'localhost');
   const tls = readDatabaseTls(own, host, env);
   for (const name of ['readers', 'writers', 'prepare', ...TLS_PARAMETERS]) own.delete(name);
@@ -55,5 +55,5 @@ function readCount(value: string | null, name: string, usual: number): number {
   if (value === null) return usual;
   const count = Number(value);
   if (/^\d{1,3}$/.test(value) && count >= 1 && count <= 100) return count;
-  throw new StoreUnusable(`${name} takes a number of connections from 1 to 100.`, NEXT);
+  throw new PostgresUnusable(`${name} takes a number of connections from 1 to 100.`, NEXT);
 }
