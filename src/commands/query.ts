@@ -9,6 +9,7 @@ export default class Query extends QueryCommand {
     "<%= config.bin %> query 'SELECT * FROM v_ledger WHERE patient_id = :patient' --param patient=5 --out ledger.xlsx",
     '<%= config.bin %> query --file month.sql --param from=2026-11-01 --csv',
     '<%= config.bin %> query --name overdue --timeout 30s --json',
+    "<%= config.bin %> query 'SELECT count(*) FROM patients' --from postgres://analyst@db.example/practice",
   ];
   static override args = queryArguments;
   static override flags = queryFlags;

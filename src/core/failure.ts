@@ -64,7 +64,11 @@ export const LOCAL_FAILURES = {
   'query.incomplete': { exit: EXIT.file, next: 'Run molar mirror sync, or add --partial to read what is there.' },
   'query.timeout': { exit: EXIT.throttled, next: 'Give it more time with --timeout, or let it read less.' },
   'mirror.missing': { exit: EXIT.notFound, next: 'Make one with molar mirror sync.' },
-  'mirror.unusable': { exit: EXIT.file, next: 'Name a file that molar mirror sync has made.' },
+  'mirror.unusable': { exit: EXIT.file, next: 'Name a file or a database in which molar mirror sync has made one.' },
+  'mirror.unreachable': {
+    exit: EXIT.network,
+    next: 'Check the address of the database, the network, and that it runs.',
+  },
   'local.file': { exit: EXIT.file, next: 'Check the path, its permissions and the free space.' },
   'run.hung_up': { exit: EXIT.hungUp, next: 'Run the command again.' },
   'run.interrupted': { exit: EXIT.interrupted, next: 'Run the command again.' },

@@ -25,6 +25,7 @@ const MEASUREMENTS = [
   'organizations',
   'mixed',
   'growth',
+  'mirror',
   'aging',
   'upload',
   'importing',

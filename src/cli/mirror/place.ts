@@ -1,30 +1,35 @@
 import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { usageFailure } from '../../core/failure.ts';
-import { holderOf, holdLock, type Release } from '../../core/lockfile.ts';
-import { defaultMirror } from '../../core/mirror/place.ts';
-import type { LockStatus } from '../../core/mirror/status.ts';
-import { guarded } from '../../core/output/atomicfile.ts';
-import { makeOwnFolder } from '../../core/output/ownfile.ts';
+import { databasePlace, defaultMirror, type MirrorPlace } from '../../core/mirror/place.ts';
 import type { Context } from '../context.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
 import { profileName } from '../names/profilenames.ts';
-import { lockOwner } from '../process/lockowner.ts';
 
 const mirror = flagGroup('MIRROR');
 
 /** The flag for the place of a mirror. */
 export const placeFlags = {
-  to: mirror.text('FILE', 'File of the mirror; one for each profile in the data folder when not given'),
+  to: mirror.text(
+    'FILE',
+    'File of the mirror, or postgres://HOST/DATABASE; a file for each profile in the data folder when not given',
+  ),
 };
 
-/** The absolute path of the mirror that a command is about (D52); of a link, the file that it leads to. */
-export function mirrorFile(flags: FlagValues, { env }: Pick<Context, 'env'>, flag = 'to'): string {
+/** Where the mirror is that a command is about (D52); of a link, the file that it leads to. Throws a Failure (exit 2). */
+export function mirrorPlace(flags: FlagValues, { env }: Pick<Context, 'env'>, flag = 'to'): MirrorPlace {
   const named = textFlag(flags, flag);
-  if (named === undefined) return withoutLinks(defaultMirror(profileName(flags, env), env));
-  if (!/^\w+:\/\//.test(named)) return withoutLinks(resolve(named));
-  throw usageFailure(`--${flag} must be a file, such as practice.db.`, { source: `--${flag}` });
+  if (named === undefined) return filePlace(defaultMirror(profileName(flags, env), env));
+  if (!/^\w+:\/\//.test(named)) return filePlace(resolve(named));
+  if (/^postgres(ql)?:/.test(named)) return databasePlace(named, `--${flag}`, env);
+  throw usageFailure(`--${flag} must be a file, such as practice.db, or postgres://HOST/DATABASE.`, {
+    source: `--${flag}`,
+  });
+}
+
+function filePlace(file: string): MirrorPlace {
+  return { kind: 'file', name: withoutLinks(file) };
 }
 
 /** A file has one lock, by whatever name it is known. */
@@ -35,21 +40,4 @@ function withoutLinks(file: string): string {
     // It is not there yet, or cannot be reached: what opens it says so.
     return file;
   }
-}
-
-/** Makes the folder of a mirror, and keeps other commands from writing to it. Throws a Failure with exit code 9. */
-export async function holdMirror(file: string, command: string, { clock }: Pick<Context, 'clock'>): Promise<Release> {
-  await guarded(`make the folder ${dirname(file)}`, () => makeOwnFolder(dirname(file)));
-  return holdLock(lockPath(file), `The mirror ${file}`, { ...lockOwner(clock), command });
-}
-
-/** Who is writing to a mirror. */
-export async function lockStatus(file: string, { clock }: Context): Promise<LockStatus | null> {
-  const holder = await holderOf(lockPath(file), lockOwner(clock));
-  if (holder === undefined) return null;
-  return { pid: holder.pid ?? null, command: holder.command ?? null, since: holder.startedAt ?? null };
-}
-
-function lockPath(file: string): string {
-  return join(dirname(file), `.${basename(file)}.lock`);
 }

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import type { FlagInput } from '@oclif/core/interfaces';
 import type { Fields } from '../../catalog/fields/kind.ts';
 import { integer, yesNo } from '../../catalog/fields/numbers.ts';
@@ -6,18 +5,19 @@ import { text } from '../../catalog/fields/text.ts';
 import { dateTime } from '../../catalog/fields/times.ts';
 import { readOnly } from '../../catalog/record.ts';
 import { usageFailure } from '../../core/failure.ts';
-import { noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
+import { holdMirror, lockStatus, readMirror } from '../../core/mirror/access.ts';
+import { noMirror } from '../../core/mirror/sql/reading.ts';
 import { statusOf } from '../../core/mirror/status.ts';
-import { guarded } from '../../core/output/atomicfile.ts';
 import { connectionFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { outputFlags } from '../flags/output.ts';
 import { isOn } from '../flags/values.ts';
 import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { lockOwner } from '../process/lockowner.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
-import { holdMirror, lockStatus, mirrorFile, placeFlags } from './place.ts';
+import { mirrorPlace, placeFlags } from './place.ts';
 
 const plain = flagGroup();
 const quiet = { quiet: plain.toggle('Print no notes') };
@@ -44,10 +44,11 @@ export abstract class MirrorStatusCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { context } = this;
-    const file = mirrorFile(flags, context);
-    const contents = readMirror(file);
-    if (contents === undefined) throw noMirror(file);
-    const status = statusOf(file, contents.facts, contents.resources, await lockStatus(file, context));
+    const place = mirrorPlace(flags, context);
+    const contents = await readMirror(place);
+    if (contents === undefined) throw noMirror(place.name);
+    const held = await lockStatus(place, lockOwner(context.clock));
+    const status = statusOf(place.name, contents.facts, contents.resources, held);
     if (isOn(flags, 'json')) return this.print(`${JSON.stringify(status)}\n`);
     const plan = planRows(flags, STATUS, Object.keys(STATUS), context.streams.stdout.isTTY);
     await writeRows({
@@ -72,20 +73,18 @@ export abstract class MirrorResetCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { flags } = await this.input();
     const { context } = this;
-    const file = mirrorFile(flags, context);
+    const place = mirrorPlace(flags, context);
     if (!isOn(flags, 'yes')) {
-      throw usageFailure(`Add --yes to remove ${file}, its tombstones and its history.`, { source: '--yes' });
+      throw usageFailure(`Add --yes to remove ${place.name}, its tombstones and its history.`, { source: '--yes' });
     }
     // What is no mirror stays.
-    if (readMirror(file) === undefined) throw noMirror(file);
-    const release = await holdMirror(file, 'molar mirror reset', context);
+    if ((await readMirror(place)) === undefined) throw noMirror(place.name);
+    const held = await holdMirror(place, 'molar mirror reset', lockOwner(context.clock));
     try {
-      await guarded(`remove ${file}`, async () => {
-        for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true });
-      });
+      await held.remove();
     } finally {
-      await release();
+      await held.release();
     }
-    await this.note(`Removed ${file}.`);
+    await this.note(`Removed ${place.name}.`);
   }
 }

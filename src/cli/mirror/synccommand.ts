@@ -6,8 +6,10 @@ import { integer } from '../../catalog/fields/numbers.ts';
 import { text } from '../../catalog/fields/text.ts';
 import { readOnly } from '../../catalog/record.ts';
 import { readSettings } from '../../core/connection/settings.ts';
-import { type MirrorContents, readMirror } from '../../core/mirror/sqlite/reading.ts';
-import { SqliteMirror } from '../../core/mirror/sqlite/sqlitemirror.ts';
+import { holdMirror, readMirror } from '../../core/mirror/access.ts';
+import type { HeldMirror } from '../../core/mirror/engine.ts';
+import type { MirrorPlace } from '../../core/mirror/place.ts';
+import type { MirrorContents } from '../../core/mirror/sql/reading.ts';
 import { wholeOf } from '../../core/mirror/status.ts';
 import type { MirrorFacts } from '../../core/mirror/store.ts';
 import { type FollowEvent, followMirror } from '../../core/mirror/sync/follow.ts';
@@ -24,11 +26,12 @@ import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { pingFlags } from '../ping.ts';
+import { lockOwner } from '../process/lockowner.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
 import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
 import { filesFailure, keepContents } from './keepfiles.ts';
-import { holdMirror, mirrorFile, placeFlags } from './place.ts';
+import { mirrorPlace, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
 import { serverClock } from './serverclock.ts';
 import { syncFailure } from './syncfailure.ts';
@@ -98,27 +101,27 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     const { context } = this;
     const named = (args.resource as readonly string[] | undefined) ?? [];
     const tables = readTables(named);
-    const file = mirrorFile(flags, context);
+    const place = mirrorPlace(flags, context);
     const settings = readSettings(readConnectionFlags(flags), context.env);
     const fresh = readAge(flags, 'fresh');
     const command = 'molar mirror sync';
     const clockAhead = serverClock(this.connections(flags), context);
     await this.pinged(command, flags, async (done) => {
       if (fresh !== undefined && !isOn(flags, 'follow')) {
-        const known = readMirror(file);
+        const known = await readMirror(place);
         const outcomes = known && untouched(tables, known);
         if (known && outcomes && isYounger(known, outcomes, named, context.clock.now() - fresh)) {
-          await this.choices(flags, readFacts(flags, settings, known, file), known, file);
-          return this.report(flags, file, known, outcomes, { isComplete: true, requests: 0 });
+          await this.choices(flags, readFacts(flags, settings, known, place.name), known, place.name);
+          return this.report(flags, place, known, outcomes, { isComplete: true, requests: 0 });
         }
       }
-      const release = await holdMirror(file, command, context);
+      const held = await holdMirror(place, command, lockOwner(context.clock));
       try {
-        const known = readMirror(file);
-        const choices = await this.choices(flags, readFacts(flags, settings, known, file), known, file);
-        await this.sync({ ...choices, file, tables, flags, named, clockAhead, done });
+        const known = await held.read();
+        const choices = await this.choices(flags, readFacts(flags, settings, known, place.name), known, place.name);
+        await this.sync({ ...choices, place, held, tables, flags, named, clockAhead, done });
       } finally {
-        await release();
+        await held.release();
       }
     });
   }
@@ -129,13 +132,13 @@ export abstract class MirrorSyncCommand extends MolarCommand {
   }
 
   private async sync(order: Order): Promise<void> {
-    const { file, facts, deidentifier, tables, flags, clockAhead } = order;
+    const { held, facts, deidentifier, tables, flags, clockAhead } = order;
     const { clock, signal, random } = this.context;
     const client = await this.connect(flags);
     const zones = readLocalZones(flags, facts, this.context.env);
     const local = new LocalClock(zones.zone);
     const instantOf = (wall: WallClock) => local.instantOf(wall);
-    const store = SqliteMirror.open(file, facts, { zones, instantOf, now: writtenAt(clock, deidentifier) });
+    const store = await held.open(facts, { zones, instantOf, now: writtenAt(clock, deidentifier) });
     try {
       const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
       const common = {
@@ -169,32 +172,32 @@ export abstract class MirrorSyncCommand extends MolarCommand {
         outcome,
       );
     } finally {
-      store.close();
+      await store.close();
     }
   }
 
   /** Prints the summary, and throws what kept a resource from being whole. */
   private async conclude(
-    { file, flags, named }: Order,
+    { place, held, flags, named }: Order,
     outcome: SyncOutcome,
     client: ApiClient,
     isSilent: boolean,
   ): Promise<void> {
-    const contents = readMirror(file);
+    const contents = await held.read();
     const failure = syncFailure(outcome.resources, named, contents?.resources);
     // Where nothing is whole there is nothing to tell but why.
     if (failure !== undefined && failure.exitCode !== EXIT.partial && failure.code !== 'pages.incomplete')
       throw failure;
     if (contents !== undefined && !isSilent) {
       const { requests } = client.statistics;
-      await this.report(flags, file, contents, outcome.resources, { isComplete: failure === undefined, requests });
+      await this.report(flags, place, contents, outcome.resources, { isComplete: failure === undefined, requests });
     }
     if (failure !== undefined) throw failure;
   }
 
   private async report(
     flags: FlagValues,
-    file: string,
+    { name: file }: MirrorPlace,
     contents: MirrorContents,
     outcomes: readonly ResourceOutcome[],
     { isComplete, requests }: { readonly isComplete: boolean; readonly requests: number },
@@ -231,7 +234,8 @@ export abstract class MirrorSyncCommand extends MolarCommand {
 }
 
 interface Order extends Deidentifying {
-  readonly file: string;
+  readonly place: MirrorPlace;
+  readonly held: HeldMirror;
   readonly tables: readonly MirrorTable[];
   readonly flags: FlagValues;
   readonly clockAhead: () => number | undefined;

@@ -1,5 +1,5 @@
 import { type Failure, localFailure } from '../../core/failure.ts';
-import type { MirrorContents } from '../../core/mirror/sqlite/reading.ts';
+import type { MirrorContents } from '../../core/mirror/sql/reading.ts';
 import type { ResourceOutcome } from '../../core/mirror/sync/syncrun.ts';
 import { needsLocations } from './syncoptions.ts';
 

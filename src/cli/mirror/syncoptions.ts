@@ -5,7 +5,7 @@ import { emittedFields } from '../../catalog/record.ts';
 import type { ConnectionSettings } from '../../core/connection/settings.ts';
 import type { Environment } from '../../core/environment.ts';
 import { usageFailure } from '../../core/failure.ts';
-import type { MirrorContents } from '../../core/mirror/sqlite/reading.ts';
+import type { MirrorContents } from '../../core/mirror/sql/reading.ts';
 import type { MirrorFacts } from '../../core/mirror/store.ts';
 import { findTable, MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
 import { type LocalZones, localZones } from '../../core/mirror/zones.ts';
@@ -53,14 +53,14 @@ export function readPaging(flags: FlagValues): { readonly pageSize: number; read
 }
 
 /**
- * What a mirror is and keeps, by its file and this command line. Throws a Failure (exit 2) for the file of another
+ * What a mirror is and keeps, by what it says and this command line. Throws a Failure (exit 2) for that of another
  * organization or address, and for choices that it was not made with.
  */
 export function readFacts(
   flags: FlagValues,
   { baseUrl: url, organization }: ConnectionSettings,
   known: MirrorContents | undefined,
-  file: string,
+  name: string,
 ): MirrorFacts {
   const columns = readColumns(flags);
   const before = known?.facts;
@@ -75,21 +75,21 @@ export function readFacts(
     };
   }
   if (before.organization !== organization) {
-    throw usageFailure(`${file} is a mirror of the organization ${before.organization}, not of ${organization}.`, {
+    throw usageFailure(`${name} is a mirror of the organization ${before.organization}, not of ${organization}.`, {
       source: '--organization',
-      hint: 'Name another file with --to, or connect as that organization.',
+      hint: 'Name another place with --to, or connect as that organization.',
     });
   }
   if (before.url !== url && !isOn(flags, 'moved')) {
-    throw usageFailure(`${file} is a mirror of ${before.url}, not of ${url}.`, {
+    throw usageFailure(`${name} is a mirror of ${before.url}, not of ${url}.`, {
       source: '--url',
-      hint: 'Name another file with --to; add --moved if it is the same practice at a new address.',
+      hint: 'Name another place with --to; add --moved if it is the same practice at a new address.',
     });
   }
   if (columns !== undefined && JSON.stringify(columns) !== JSON.stringify(before.columns)) {
-    throw usageFailure(`${file} was made with other columns.`, {
+    throw usageFailure(`${name} was made with other columns.`, {
       source: '--columns',
-      hint: 'Leave out --columns to go on as before, or name another file with --to.',
+      hint: 'Leave out --columns to go on as before, or name another place with --to.',
     });
   }
   return {

@@ -5,10 +5,12 @@ import type { Fields } from '../../catalog/fields/kind.ts';
 import { text } from '../../catalog/fields/text.ts';
 import { readOnly } from '../../catalog/record.ts';
 import { usageFailure } from '../../core/failure.ts';
+import { readFrom } from '../../core/mirror/access.ts';
 import { datasetteMetadata } from '../../core/mirror/describe/datasette.ts';
 import { dbtSources } from '../../core/mirror/describe/dbtsources.ts';
 import { describedTables } from '../../core/mirror/describe/describedtables.ts';
-import { type MirrorContents, noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
+import type { MirrorPlace } from '../../core/mirror/place.ts';
+import { type DescribedMirror, noMirror, readDescription } from '../../core/mirror/sql/reading.ts';
 import { writeAtomicFile } from '../../core/output/atomicfile.ts';
 import { FORMATS, formatsFor } from '../../core/output/formats.ts';
 import { connectionFlags } from '../flags/connection.ts';
@@ -19,17 +21,20 @@ import { zoneFlags } from '../flags/zone.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { singlePage, writeRows } from '../rows/output.ts';
 import { planRows } from '../rows/plan.ts';
-import { mirrorFile, placeFlags } from './place.ts';
+import { mirrorPlace, placeFlags } from './place.ts';
 
 /** Makes a description for another program, of what a mirror says of itself. */
-type Describe = (contents: MirrorContents, file: string) => string;
+type Describe = (contents: DescribedMirror, place: MirrorPlace) => string;
 
 /** Descriptions for other programs, by the name of their format. */
 const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
-  dbt: (contents) => dbtSources(describedTables(contents.columns), { schema: 'main', about: aboutOf(contents) }),
-  datasette: (contents, file) =>
+  dbt: (contents, place) => {
+    const schema = place.kind === 'file' ? 'main' : (place.schema ?? 'public');
+    return dbtSources(describedTables(contents.columns), { schema, about: aboutOf(contents) });
+  },
+  datasette: (contents, { name }) =>
     datasetteMetadata(describedTables(contents.columns), {
-      database: basename(file).replace(/\.[^.]+$/, ''),
+      database: basename(name).replace(/\.[^.]+$/, ''),
       title: `Practice ${contents.facts.organization}`,
       about: aboutOf(contents),
       isDeidentified: Boolean(contents.facts.deidentified),
@@ -67,10 +72,10 @@ export abstract class MirrorTablesCommand extends MolarCommand {
     const { context } = this;
     const describe = DESCRIPTIONS[textFlag(flags, 'format') ?? ''];
     if (describe !== undefined) checkFlags(flags);
-    const file = mirrorFile(flags, context);
-    const contents = readMirror(file);
-    if (contents === undefined) throw noMirror(file);
-    if (describe !== undefined) return this.write(describe(contents, file), textFlag(flags, 'out'));
+    const place = mirrorPlace(flags, context);
+    const contents = await readFrom(place, readDescription);
+    if (contents === undefined) throw noMirror(place.name);
+    if (describe !== undefined) return this.write(describe(contents, place), textFlag(flags, 'out'));
     const plan = planRows(flags, COLUMNS, Object.keys(COLUMNS), context.streams.stdout.isTTY);
     await writeRows({
       ...{ context, flags, plan, many: 'columns' },
@@ -93,6 +98,6 @@ function checkFlags(flags: FlagValues): void {
   if (flags.out === '') throw usageFailure('--out must name a file.', { source: '--out' });
 }
 
-function aboutOf({ facts }: MirrorContents): string {
+function aboutOf({ facts }: DescribedMirror): string {
   return `A copy of the practice ${facts.organization} at ${facts.url}, kept by molar mirror sync`;
 }

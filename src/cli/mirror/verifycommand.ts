@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { EXIT } from '../../catalog/failures.ts';
@@ -6,21 +6,25 @@ import type { WallClock } from '../../catalog/fields/kind.ts';
 import { readSettings } from '../../core/connection/settings.ts';
 import { countText } from '../../core/count.ts';
 import { Failure, localFailure } from '../../core/failure.ts';
-import { noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
-import { SqliteMirror } from '../../core/mirror/sqlite/sqlitemirror.ts';
+import { holdMirror, readMirror } from '../../core/mirror/access.ts';
+import type { HeldMirror } from '../../core/mirror/engine.ts';
+import { defaultReceipt, type MirrorPlace } from '../../core/mirror/place.ts';
+import { noMirror } from '../../core/mirror/sql/reading.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
 import { receiptOf, reportOf, type VerifyReport } from '../../core/mirror/verify/receipt.ts';
 import { type VerifiedResource, verifyOnce } from '../../core/mirror/verify/verifyrun.ts';
 import { writeAtomicFile } from '../../core/output/atomicfile.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
+import { makeOwnFolder } from '../../core/output/ownfile.ts';
 import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { exportFlags } from '../flags/exports.ts';
 import { rowFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { lockOwner } from '../process/lockowner.ts';
 import { type Deidentifying, readDeidentifying, writtenAt } from './deidentifying.ts';
-import { holdMirror, mirrorFile, placeFlags } from './place.ts';
+import { mirrorPlace, placeFlags } from './place.ts';
 import { readingProgress } from './progress.ts';
 import { serverClock } from './serverclock.ts';
 import { readFacts, readLocalZones, readPaging, readTables } from './syncoptions.ts';
@@ -44,7 +48,7 @@ export const verifyFlags: FlagInput = {
   sample: mirror.text('N', 'Compare counts and ids, and the content of N records of each resource, chosen by chance'),
   receipt: mirror.text(
     'FILE',
-    'Where to write the receipt; beside the mirror, with .verify.json at the end, if not given',
+    'Where to write the receipt; beside the file of the mirror, with .verify.json at the end, if not given, and of a database in the data folder',
   ),
   moved: mirror.toggle('The same practice has a new address: compare everything'),
   'page-size': rowFlags['page-size'],
@@ -64,33 +68,34 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     const named = (args.resource as readonly string[] | undefined) ?? [];
     const tables = readTables(named);
     const sample = wholeNumber(flags, 'sample', 1, MAX_SAMPLE);
-    const file = mirrorFile(flags, context);
+    const place = mirrorPlace(flags, context);
     const settings = readSettings(readConnectionFlags(flags), context.env);
-    if (readMirror(file) === undefined) throw noMirror(file);
-    const release = await holdMirror(file, 'molar mirror verify', context);
+    if ((await readMirror(place)) === undefined) throw noMirror(place.name);
+    const held = await holdMirror(place, 'molar mirror verify', lockOwner(context.clock));
     try {
-      const known = readMirror(file);
-      if (known === undefined) throw noMirror(file);
-      const order = { facts: readFacts(flags, settings, known, file), known: known.facts, file };
+      const known = await held.read();
+      if (known === undefined) throw noMirror(place.name);
+      const facts = readFacts(flags, settings, known, place.name);
+      const order = { facts, known: known.facts, file: place.name };
       const note = (line: string) => this.note(line);
       const choices = await readDeidentifying(flags, order, { clock: context.clock, note });
-      const { report, resources } = await this.verify({ ...choices, flags, file, tables, sample });
+      const { report, resources } = await this.verify({ ...choices, flags, place, held, tables, sample });
       await this.print(isOn(flags, 'json') ? `${JSON.stringify(report)}\n` : lines(report));
       await this.conclude(report, resources, named, isOn(flags, 'repair'));
     } finally {
-      await release();
+      await held.release();
     }
   }
 
-  private async verify({ flags, file, facts, deidentifier, tables, sample }: Order) {
-    const { clock, signal } = this.context;
+  private async verify({ flags, place, held, facts, deidentifier, tables, sample }: Order) {
+    const { clock, signal, env } = this.context;
     const clockAhead = serverClock(this.connections(flags), this.context);
     const client = await this.connect(flags);
     const zones = readLocalZones(flags, facts, this.context.env);
     const local = new LocalClock(zones.zone);
     const instantOf = (wall: WallClock) => local.instantOf(wall);
     const startedAt = new Date(clock.now()).toISOString();
-    const store = SqliteMirror.open(file, facts, { zones, instantOf, now: writtenAt(clock, deidentifier) });
+    const store = await held.open(facts, { zones, instantOf, now: writtenAt(clock, deidentifier) });
     const { stop, ...progress } = readingProgress(this.context, isOn(flags, 'quiet'), (line) => this.note(line));
     try {
       const resources = await verifyOnce({
@@ -98,13 +103,15 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
         ...readPaging(flags),
         isRepair: isOn(flags, 'repair'),
       }).finally(stop);
-      const receipt = resolve(textFlag(flags, 'receipt') ?? `${file}.verify.json`);
+      const named = textFlag(flags, 'receipt');
+      const receipt = resolve(named ?? defaultReceipt(place, env));
       const endedAt = new Date(clock.now()).toISOString();
       const verified = { store, resources, receipt, startedAt, endedAt, sample };
-      await writeAtomicFile(receipt, receiptOf(verified));
-      return { report: reportOf(verified), resources };
+      if (named === undefined) await makeOwnFolder(dirname(receipt));
+      await writeAtomicFile(receipt, await receiptOf(verified));
+      return { report: await reportOf(verified), resources };
     } finally {
-      store.close();
+      await store.close();
     }
   }
 
@@ -144,7 +151,8 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
 
 interface Order extends Deidentifying {
   readonly flags: FlagValues;
-  readonly file: string;
+  readonly place: MirrorPlace;
+  readonly held: HeldMirror;
   readonly tables: readonly MirrorTable[];
   readonly sample: number | undefined;
 }

@@ -1,8 +1,9 @@
 import type { FlagInput } from '@oclif/core/interfaces';
 import { readSettings } from '../../core/connection/settings.ts';
 import { Failure, usageFailure } from '../../core/failure.ts';
-import { linkedIds } from '../../core/mirror/sqlite/linkedids.ts';
-import { noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
+import { readFrom, readMirror } from '../../core/mirror/access.ts';
+import { linkedIds } from '../../core/mirror/sql/linkedids.ts';
+import { noMirror } from '../../core/mirror/sql/reading.ts';
 import { changeNames, withNewRows } from '../../core/names/changenames.ts';
 import { learnFromService } from '../../core/names/learn.ts';
 import { NAME_KINDS, type NameRow } from '../../core/names/namerows.ts';
@@ -11,7 +12,7 @@ import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connec
 import { flagGroup } from '../flags/declare.ts';
 import { outputFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
-import { mirrorFile } from '../mirror/place.ts';
+import { mirrorPlace } from '../mirror/place.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { lockOwner } from '../process/lockowner.ts';
 import { namesFile } from './profilenames.ts';
@@ -29,7 +30,7 @@ export abstract class NamesLearnCommand extends MolarCommand {
     const { flags } = await this.input();
     const { env, clock } = this.context;
     const file = namesFile(flags, env);
-    const shown = this.mirrored(flags) ?? (await this.requested(flags));
+    const shown = (await this.mirrored(flags)) ?? (await this.requested(flags));
     const { added, names } = await changeNames(file, (known) => withNewRows(known, shown), lockOwner(clock));
     const counts = NAME_KINDS.map((kind) => ({ kind, count: added.filter((row) => row.kind === kind).length }));
     if (isOn(flags, 'json')) {
@@ -46,19 +47,19 @@ export abstract class NamesLearnCommand extends MolarCommand {
   }
 
   /** What the mirror shows; undefined where there is none of this organization that says. */
-  private mirrored(flags: FlagValues): readonly NameRow[] | undefined {
-    const file = mirrorFile(flags, this.context, 'from');
+  private async mirrored(flags: FlagValues): Promise<readonly NameRow[] | undefined> {
+    const place = mirrorPlace(flags, this.context, 'from');
     const isNamed = textFlag(flags, 'from') !== undefined;
-    const facts = readMirror(file)?.facts;
-    if (facts === undefined && isNamed) throw noMirror(file);
+    const facts = (await readMirror(place))?.facts;
+    if (facts === undefined && isNamed) throw noMirror(place.name);
     if (facts === undefined) return undefined;
     const asked = organizationOf(flags, this.context.env) ?? facts.organization;
     if (asked !== facts.organization && isNamed) {
-      throw usageFailure(`${file} is a mirror of the organization ${facts.organization}, not of ${asked}.`, {
+      throw usageFailure(`${place.name} is a mirror of the organization ${facts.organization}, not of ${asked}.`, {
         source: '--from',
       });
     }
-    return asked === facts.organization ? linkedIds(file) : undefined;
+    return asked === facts.organization ? readFrom(place, linkedIds) : undefined;
   }
 
   private async requested(flags: FlagValues): Promise<readonly NameRow[]> {

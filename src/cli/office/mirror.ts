@@ -1,14 +1,15 @@
 import type { Config } from '@oclif/core/config';
 import { EXIT } from '../../catalog/failures.ts';
 import { Failure, isInterruption, localFailure } from '../../core/failure.ts';
-import { noMirror, readMirror } from '../../core/mirror/sqlite/reading.ts';
+import { readMirror } from '../../core/mirror/access.ts';
+import { noMirror } from '../../core/mirror/sql/reading.ts';
 import { QueryFault } from '../../core/query/fault.ts';
 import type { QueryValue } from '../../core/query/result.ts';
 import { openReadOnly } from '../../core/query/sqliteopen.ts';
 import { SqliteQuery } from '../../core/query/sqlitequery.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
-import { mirrorFile } from '../mirror/place.ts';
+import { mirrorPlace } from '../mirror/place.ts';
 import { FreshMirror, freshLine } from '../query/freshmirror.ts';
 import { queryFailure } from '../query/queryfailure.ts';
 
@@ -27,12 +28,14 @@ export interface MirrorPlace {
   readonly note: (text: string) => Promise<void>;
 }
 
+type Place = ReturnType<typeof mirrorPlace>;
+
 /** The flag that no report has: the place is always that of the profile. */
 const PLACE = 'mirror';
 
 /** Whether the mirror of the profile keeps every version of a record; false where there is none. */
-export function keepsHistory(flags: FlagValues, context: Context): boolean {
-  return readMirror(mirrorFile(flags, context, PLACE))?.facts.history ?? false;
+export async function keepsHistory(flags: FlagValues, context: Context): Promise<boolean> {
+  return (await readMirror(mirrorPlace(flags, context, PLACE)))?.facts.history ?? false;
 }
 
 /**
@@ -41,12 +44,12 @@ export function keepsHistory(flags: FlagValues, context: Context): boolean {
  */
 export async function currentMirror(resources: readonly string[], place: MirrorPlace): Promise<MirrorReader> {
   const { flags, context } = place;
-  const file = mirrorFile(flags, context, PLACE);
-  if (readMirror(file)?.facts.deidentified) throw deidentified(file);
-  if (!isOn(flags, 'offline')) await refreshed(file, resources, place);
-  const contents = readMirror(file);
-  if (contents === undefined) throw noMirror(file);
-  return { hasHistory: contents.facts.history, rows: (sql) => rowsOf(file, sql) };
+  const mirror = mirrorPlace(flags, context, PLACE);
+  if ((await readMirror(mirror))?.facts.deidentified) throw deidentified(mirror.name);
+  if (!isOn(flags, 'offline')) await refreshed(mirror, resources, place);
+  const contents = await readMirror(mirror);
+  if (contents === undefined) throw noMirror(mirror.name);
+  return { hasHistory: contents.facts.history, rows: (sql) => rowsOf(mirror.name, sql) };
 }
 
 /** Reports would list nothing, which looks like an answer. */
@@ -63,14 +66,14 @@ const FRESH = '15m';
 const LOOKS = 300;
 const PAUSE = 250;
 
-async function refreshed(file: string, resources: readonly string[], place: MirrorPlace): Promise<void> {
+async function refreshed(mirror: Place, resources: readonly string[], place: MirrorPlace): Promise<void> {
   const { flags, context, config, note } = place;
-  const isFirst = readMirror(file) === undefined;
+  const isFirst = (await readMirror(mirror)) === undefined;
   const startedAt = context.clock.now();
-  if (isFirst) await note(`The first report makes a copy of the practice, which takes a while: ${file}`);
+  if (isFirst) await note(`The first report makes a copy of the practice, which takes a while: ${mirror.name}`);
   const fresh = textFlag(flags, 'fresh') ?? FRESH;
   // The first run makes all of it; later ones bring up to date what is read.
-  const line = freshLine({ ...flags, fresh }, file, isFirst ? [] : resources);
+  const line = freshLine({ ...flags, fresh }, mirror, isFirst ? [] : resources);
   for (let look = 0; ; look++) {
     try {
       return await FreshMirror.start(line, config);
@@ -79,8 +82,8 @@ async function refreshed(file: string, resources: readonly string[], place: Mirr
       if (look < LOOKS && isInUse(cause)) {
         await context.clock.sleep(PAUSE, context.signal);
         // Reports that are due at the same time share one sync, and one that is followed is synced each minute.
-        if (isWhole(resources, file, startedAt)) return;
-      } else if (isFirst && isWhole(resources, file)) return;
+        if (await isWhole(resources, mirror, startedAt)) return;
+      } else if (isFirst && (await isWhole(resources, mirror))) return;
       else throw reasonOf(cause);
     }
   }
@@ -102,8 +105,10 @@ function isInUse(cause: unknown): boolean {
 }
 
 /** Whether what a report reads is there, whatever else could not be read, as of a time or later. */
-function isWhole(resources: readonly string[], file: string, since = 0): boolean {
-  const states = [...(readMirror(file)?.resources ?? [])].filter(([{ resource }]) => resources.includes(resource.name));
+async function isWhole(resources: readonly string[], mirror: Place, since = 0): Promise<boolean> {
+  const states = [...((await readMirror(mirror))?.resources ?? [])].filter(([{ resource }]) =>
+    resources.includes(resource.name),
+  );
   const isThere = states.every(([, { complete, asOf }]) => complete && Date.parse(asOf ?? '') >= since);
   return isThere && states.length === resources.length;
 }

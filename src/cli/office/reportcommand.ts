@@ -41,7 +41,8 @@ abstract class ReportCommand extends MolarCommand {
     const setting = readSetting(flags, context);
     const asked = spec.ask(flags, new DayReader(flags, setting.question.today));
     const plan = planOffice(flags, asked.columns, context.streams.stdout.isTTY && split === undefined);
-    if (isOn(flags, 'explain')) return this.print(explanation(spec, asked, setting, keepsHistory(flags, context)));
+    if (isOn(flags, 'explain'))
+      return this.print(explanation(spec, asked, setting, await keepsHistory(flags, context)));
     checkFreshness(flags, asked.sql === undefined, spec);
     if (isOn(flags, 'token-stdin')) await this.keepStandardInput();
     const access = this.access(setting);

@@ -1,3 +1,4 @@
+import type { MirrorPlace } from '../../core/mirror/place.ts';
 import { connectionFlags } from '../flags/connection.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { MirrorSyncCommand, syncArguments, syncFlags } from '../mirror/synccommand.ts';
@@ -17,7 +18,7 @@ export class FreshMirror extends MirrorSyncCommand {
 }
 
 /** The command line of that sync: with the connection of this one. `resources`: what to sync; everything where empty. */
-export function freshLine(flags: FlagValues, file: string, resources: readonly string[] = []): string[] {
+export function freshLine(flags: FlagValues, place: MirrorPlace, resources: readonly string[] = []): string[] {
   const given = [...Object.keys(connectionFlags), 'quiet'].flatMap((name) => {
     const value = textFlag(flags, name);
     if (value !== undefined) return [`--${name}=${value}`];
@@ -26,6 +27,7 @@ export function freshLine(flags: FlagValues, file: string, resources: readonly s
   const age = textFlag(flags, 'fresh') ?? '';
   // What is older than nothing is synced always.
   const fresh = /^0+[smhd]?$/.test(age) ? [] : [`--fresh=${age}`];
+  const to = place.kind === 'file' ? place.name : textFlag(flags, 'from');
   // The summary is printed as JSON, which is nothing here.
-  return [...resources, `--to=${file}`, ...fresh, '--json', ...given];
+  return [...resources, `--to=${to}`, ...fresh, '--json', ...given];
 }

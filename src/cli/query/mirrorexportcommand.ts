@@ -3,10 +3,12 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { STORED_RESOURCES } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { holdLock } from '../../core/lockfile.ts';
+import type { MirrorPlace } from '../../core/mirror/place.ts';
 import { guarded } from '../../core/output/atomicfile.ts';
 import { makeOwnFolder } from '../../core/output/ownfile.ts';
 import { QueryFault } from '../../core/query/fault.ts';
-import { MirrorSource } from '../../core/query/mirrorsource.ts';
+import type { MirrorSource } from '../../core/query/mirrorsource.ts';
+import { SqliteSource } from '../../core/query/sqlitesource.ts';
 import { folderLine } from '../exporting/summary.ts';
 import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
@@ -34,7 +36,7 @@ export const mirrorExportArguments = {
 
 export const mirrorExportFlags: FlagInput = {
   to: text('FOLDER', 'Folder of the files; created if missing', { required: true }),
-  from: text('FILE.db', 'The mirror to export; that of the profile where not given'),
+  from: text('FILE.db', 'The mirror to export, or postgres://HOST/DATABASE; that of the profile where not given'),
   ...mirrorFormat,
   json: toggle('Print the summary as JSON; errors are JSON too'),
   excel: outputFlags.excel,
@@ -78,14 +80,16 @@ export abstract class MirrorExportCommand extends MolarCommand {
         await release();
       }
     } finally {
-      source.close();
+      await source.close();
     }
   }
 }
 
-async function openSource(file: string): Promise<MirrorSource> {
+async function openSource(place: MirrorPlace): Promise<MirrorSource> {
   try {
-    return new MirrorSource(file);
+    if (place.kind === 'file') return await SqliteSource.open(place.name);
+    const { PostgresSource } = await import('../../core/query/postgressource.ts');
+    return await PostgresSource.open(place);
   } catch (cause) {
     throw cause instanceof QueryFault ? queryFailure(cause, '') : cause;
   }

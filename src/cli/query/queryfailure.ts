@@ -13,7 +13,6 @@ const CODES: Readonly<Record<FaultKind, LocalFailureCode>> = {
   missing: 'mirror.missing',
   mirror: 'mirror.unusable',
   file: 'local.file',
-  connection: 'network.unreachable',
 };
 
 const HINTS: Partial<Readonly<Record<FaultKind, string>>> = {

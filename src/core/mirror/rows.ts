@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { localFailure } from '../failure.ts';
+import { jsonOf } from '../jsontext.ts';
 import { memberText } from './jsonmembers.ts';
 import { snakeCase } from './names.ts';
-import type { MirrorRecord } from './records.ts';
+import { type MirrorRecord, recordOf } from './records.ts';
 import { type ChildTable, type ColumnType, type MirrorColumn, type MirrorTable, UNMIRRORED_FIELDS } from './tables.ts';
 import { type InstantOf, type StoredValue, storedValue } from './values.ts';
 
@@ -67,6 +69,14 @@ export class TableRows {
   /** What `_record` holds of a record; null in a de-identified copy. */
   recordText({ text }: MirrorRecord): string | null {
     return this.table.isDeidentified ? null : text;
+  }
+
+  /** Whether a record is what it was, JSON: the same fields in another order are no change. */
+  isSame(before: string, record: MirrorRecord): boolean {
+    if (jsonOf(before) === undefined) return false;
+    const known = recordOf(before);
+    if (this.table.isDeidentified) return isDeepStrictEqual(this.rowsOf(known), this.rowsOf(record));
+    return isDeepStrictEqual(known.values, record.values);
   }
 
   private entries(value: unknown, { columns }: ChildTable): StoredValue[][] {

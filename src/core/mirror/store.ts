@@ -114,7 +114,7 @@ export interface Publication {
  */
 export interface MirrorStore {
   readonly facts: MirrorFacts;
-  resource(table: MirrorTable): ResourceState;
+  resource(table: MirrorTable): Promise<ResourceState>;
   saveResource(table: MirrorTable, state: Partial<ResourceState>): Promise<void>;
   /** Writes records of a first load into their table, together with how far it has come. */
   load(table: MirrorTable, records: readonly MirrorRecord[], progress: LoadProgress): Promise<void>;
@@ -127,29 +127,29 @@ export interface MirrorStore {
   /** Keeps changes of the stream until they are published. */
   receive(changes: readonly ReceivedChange[]): Promise<void>;
   /** Changes received and not published, of one table or in all. */
-  receivedCount(table?: MirrorTable): number;
+  receivedCount(table?: MirrorTable): Promise<number>;
   /** Ids that the server has, or that an update names, of which nothing is here: at most `limit`. */
-  unknownIds(table: MirrorTable, limit: number): readonly string[];
+  unknownIds(table: MirrorTable, limit: number): Promise<readonly string[]>;
   /** Some ids of rows that were not found. */
-  missingIds(table: MirrorTable, found: Finding, limit: number): readonly string[];
+  missingIds(table: MirrorTable, found: Finding, limit: number): Promise<readonly string[]>;
   /** Ids of all locations that any record names. */
-  locations(): readonly string[];
+  locations(): Promise<readonly string[]>;
   /** Ids of all locations that had been asked for their records at the last publication of them. */
-  askedLocations(): readonly string[];
+  askedLocations(): Promise<readonly string[]>;
   /** Ids of rows without `lastModified`, which no filter by it finds: at most `limit` above `after`. */
-  undatedIds(table: MirrorTable, after: string, limit: number): readonly string[];
+  undatedIds(table: MirrorTable, after: string, limit: number): Promise<readonly string[]>;
   /** Some documents above an id, by id. */
   documents(after: string, limit: number): Promise<readonly MirroredDocument[]>;
   /**
    * Ids of the patients who referred those that were staged or not found, by what is staged and what is here; none of
    * other tables.
    */
-  referrerIds(table: MirrorTable, found: Finding | null): readonly string[];
+  referrerIds(table: MirrorTable, found: Finding | null): Promise<readonly string[]>;
   /** Rows that the table will have once everything is published. */
-  expectedRows(table: MirrorTable): number;
+  expectedRows(table: MirrorTable): Promise<number>;
   /** Rows, and how many of them were not found. */
-  missingRows(table: MirrorTable, found: Finding): { readonly rows: number; readonly missing: number };
+  missingRows(table: MirrorTable, found: Finding): Promise<{ readonly rows: number; readonly missing: number }>;
   /** Makes everything staged and received visible, and forgets it. Throws a Failure (exit 8) for more missing rows than told. */
   publish(publication: Publication): Promise<ReadonlyMap<MirrorTable, RowChanges>>;
-  close(): void;
+  close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { locationField } from '../names/namecolumns.ts';
 import { quoted } from './names.ts';
-import { type MirrorColumn, type MirrorTable, RECORD, SYNCED_AT } from './tables.ts';
+import { type MirrorColumn, type MirrorTable, SYNCED_AT } from './tables.ts';
 
 /** A view: its name, and the query that it stands for. */
 export interface View {
@@ -17,8 +17,12 @@ export interface View {
 export interface ViewDialect {
   /** The local date and time of an instant at a location, an id in SQL, `YYYY-MM-DD HH:MM:SS`. */
   readonly local: (instant: string, location: string) => string;
+  /** Its date, `YYYY-MM-DD`. */
+  readonly localDate: (instant: string, location: string) => string;
   /** Dollars of cents. */
   readonly dollars: (cents: string) => string;
+  /** The instant now, as instants are stored. */
+  readonly now: string;
 }
 
 /** The row of `_zones` with the zone of whatever is at no location, or at one without a zone of its own. */
@@ -33,9 +37,9 @@ export function tableView(
   const field = locationField(resource.fields);
   const at = columns.find(({ path, isLink }) => isLink === true && path[0] === field);
   const location = at === undefined ? String(ELSEWHERE) : `t.${quoted(at.name)}`;
-  const shown = [...columns, { name: SYNCED_AT, type: 'text' as const }, { name: RECORD, type: 'text' as const }];
-  const parts = shown.flatMap((column) => {
+  const parts = columns.flatMap((column) => {
     const value = `t.${quoted(column.name)}`;
+    if (column.name === SYNCED_AT) return [value];
     if (column.type === 'cents') return [`${dialect.dollars(value)} AS ${quoted(withoutCents(column.name))}`];
     if (column.type === 'instant')
       return [value, `${dialect.local(value, location)} AS ${quoted(`${column.name}_local`)}`];
@@ -91,7 +95,7 @@ FROM transactions AS t LEFT JOIN patients AS p ON p.id = t.patient_id LEFT JOIN 
 function balances({ dollars }: ViewDialect): View {
   const applied = (own: string, other: string, sign: string) =>
     `coalesce((SELECT sum(d.applied_amount_cents) FROM transaction_distributions AS d JOIN transactions AS o ON o.id = d.${other}
-      WHERE d.${own} = t.id AND d.is_active = 1 AND o.is_active = 1 AND o.amount_cents ${sign} 0), 0)`;
+      WHERE d.${own} = t.id AND d.is_active AND o.is_active AND o.amount_cents ${sign} 0), 0)`;
   return {
     name: 'v_balances',
     about: 'Outstanding charges and unapplied credits in dollars, a row for each guarantor and location',
@@ -103,7 +107,7 @@ FROM (
     CASE WHEN t.amount_cents > 0 THEN t.amount_cents - ${applied('charge_id', 'transaction_id', '<')} ELSE 0 END AS outstanding_cents,
     CASE WHEN t.amount_cents < 0 THEN t.amount_cents + ${applied('transaction_id', 'charge_id', '>')} ELSE 0 END AS unapplied_cents
   FROM transactions AS t LEFT JOIN patients AS p ON p.id = t.patient_id
-  WHERE t.is_active = 1
+  WHERE t.is_active
 ) AS open_amounts
 GROUP BY guarantor_id, location_id
 HAVING sum(outstanding_cents) <> 0 OR sum(unapplied_cents) <> 0`,
@@ -111,7 +115,7 @@ HAVING sum(outstanding_cents) <> 0 OR sum(unapplied_cents) <> 0`,
 }
 
 /** When patients came last (D21), and come next. */
-function visits({ local }: ViewDialect, now: string): View {
+function visits({ local, localDate, now }: ViewDialect): View {
   const lastOf = (query: string) => `SELECT max(day) FROM (${query}) AS days`;
   return {
     name: 'v_visits',
@@ -119,10 +123,10 @@ function visits({ local }: ViewDialect, now: string): View {
     reads: ['patients', 'appointments', 'transactions'],
     needsTimes: true,
     query: `SELECT p.id AS patient_id, p.first_name, p.last_name,
-  (${lastOf(`SELECT substr(${local('a.start', 'a.location_id')}, 1, 10) AS day FROM appointments AS a
+  (${lastOf(`SELECT ${localDate('a.start', 'a.location_id')} AS day FROM appointments AS a
       WHERE a.patient_id = p.id AND a.status IN ('COMPLETED', 'CHECKOUT')
     UNION ALL SELECT t.transaction_date FROM transactions AS t
-      WHERE t.patient_id = p.id AND t.ledger_type = 'PatientProcedureLedger' AND t.is_active = 1`)}) AS last_visit_date,
+      WHERE t.patient_id = p.id AND t.ledger_type = 'PatientProcedureLedger' AND t.is_active`)}) AS last_visit_date,
   n.start AS next_visit, ${local('n.start', 'n.location_id')} AS next_visit_local
 FROM patients AS p LEFT JOIN appointments AS n ON n.id = (
   SELECT a.id FROM appointments AS a
@@ -131,7 +135,7 @@ FROM patients AS p LEFT JOIN appointments AS n ON n.id = (
   };
 }
 
-/** Views over several tables; `now`: the instant now in SQL, as instants are stored. */
-export function joinedViews(dialect: ViewDialect, now: string): View[] {
-  return [schedule(dialect), ledger(dialect), balances(dialect), visits(dialect, now)];
+/** Views over several tables. */
+export function joinedViews(dialect: ViewDialect): View[] {
+  return [schedule(dialect), ledger(dialect), balances(dialect), visits(dialect)];
 }

@@ -1,4 +1,4 @@
-import { offsetsOf } from '../mirror/sqlite/offsets.ts';
+import { offsetsOf } from '../mirror/sql/offsets.ts';
 import type { LocalClock } from '../output/localclock.ts';
 import { textSql, textsSql } from './sqltext.ts';
 

@@ -1,8 +1,8 @@
 /**
  * What is wrong with a query. `refused`: it does not only read. `table`, `column`: a name that is not there. `sql`:
  * anything else about the statement or its values. `incomplete`: it reads what is not loaded yet. `mirror`: the file or
- * the database is no mirror. `missing`: there is no such file or database. `file`: the disk or the file. `connection`:
- * the database server. `timeout`: it took longer than it may.
+ * the database is no mirror. `missing`: there is no such file or database. `file`: the disk or the file. `timeout`: it took
+ * longer than it may.
  */
 export type FaultKind =
   | 'refused'
@@ -13,7 +13,6 @@ export type FaultKind =
   | 'mirror'
   | 'missing'
   | 'file'
-  | 'connection'
   | 'timeout';
 
 /** Facts of a fault that can be sent from one process to another. */

@@ -1,6 +1,7 @@
 import { type Connection, openConnection } from '../../sqlite/open.ts';
+import { readFacts } from '../mirror/sql/state.ts';
 import { openToRead, PATIENCE } from '../mirror/sqlite/connection.ts';
-import { readFacts } from '../mirror/sqlite/state.ts';
+import { SqliteDatabase } from '../mirror/sqlite/database.ts';
 import type { MirrorFacts } from '../mirror/store.ts';
 import { QueryFault } from './fault.ts';
 import type { MirroredTable } from './mirrortables.ts';
@@ -39,9 +40,9 @@ export function mirroredTables(connection: Connection): MirroredTable[] {
 }
 
 /** What a mirror was made with; undefined where its file does not say. */
-export function mirrorFacts(connection: Connection): MirrorFacts | undefined {
+export async function mirrorFacts(connection: Connection): Promise<MirrorFacts | undefined> {
   const isThere = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_facts'").get() !== undefined;
-  return isThere ? readFacts(connection).facts : undefined;
+  return isThere ? (await readFacts(SqliteDatabase.over(connection))).facts : undefined;
 }
 
 function textOf(value: unknown): string | null {

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { holdMirror } from '../../../src/cli/mirror/place.ts';
+import { lockOwner } from '../../../src/cli/process/lockowner.ts';
+import { holdMirror } from '../../../src/core/mirror/access.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { DEMO_ORGANIZATION_ID } from '../../../src/demo/practice.ts';
 import { smallPractice } from '../../demo/smallpractice.ts';
@@ -73,9 +74,10 @@ export class Office {
   }
 
   /** Keeps others from writing to the mirror, as a command that is syncing it does. */
-  holdMirror(): Promise<() => Promise<void>> {
+  async holdMirror(): Promise<() => Promise<void>> {
     const clock = { now: Date.now, sleep: async () => {} };
-    return holdMirror(join(this.folder, 'mirror', 'default.db'), 'molar mirror sync', { clock });
+    const name = join(this.folder, 'mirror', 'default.db');
+    return (await holdMirror({ kind: 'file', name }, 'molar mirror sync', lockOwner(clock))).release;
   }
 
   /** Runs `molar ID WORDS`. `lie`: changes the text of answers. */

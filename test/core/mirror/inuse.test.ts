@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { holdMirror } from '../../../src/cli/mirror/place.ts';
+import { lockOwner } from '../../../src/cli/process/lockowner.ts';
 import MirrorReset from '../../../src/commands/mirror/reset.ts';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { holdMirror } from '../../../src/core/mirror/access.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { sqlitePackage } from '../../../src/sqlite/open.ts';
 import { runCommand } from '../../cli/runcommand.ts';
@@ -55,7 +56,7 @@ it('is read by who waits until another process has closed it', async () => {
 it('has one lock, also for who knows it by a link', async () => {
   const link = join(folder, 'link.db');
   await symlink(file, link);
-  const release = await holdMirror(file, 'molar mirror sync', { clock });
+  const { release } = await holdMirror({ kind: 'file', name: file }, 'molar mirror sync', lockOwner(clock));
   try {
     const ran = await status(['--to', link]);
     expect(JSON.parse(ran.stdout)).toMatchObject({ lock: { pid: process.pid, command: 'molar mirror sync' } });

@@ -95,36 +95,71 @@ function shown(values: readonly unknown[]): string[] {
     .sort();
 }
 
+/** Reads a query: whole numbers as bigints, true and false as 1 and 0, times and dates as text. */
+type Read = (query: string) => Fields[] | Promise<Fields[]>;
+
 /** What is wrong in the table of a resource, against the records that the server has: nothing, in the best case. */
 export function wrongRows(file: string, resource: string, records: readonly Fields[]): string[] {
   const connection = openConnection(file, { readonly: true });
   try {
     connection.defaultSafeIntegers();
-    const table = TABLES[resource] ?? '';
-    const rows = new Map(
-      (connection.prepare(`SELECT * FROM ${table}`).all() as Fields[]).map((row) => [String(row.id), row]),
+    const read = (query: string) => connection.prepare(query).all() as Fields[];
+    const [table = '', ...lists] = tablesOf(resource);
+    return wrongAmong(
+      resource,
+      records,
+      read(`SELECT * FROM ${table}`),
+      new Map(lists.map((list) => [list, read(`SELECT * FROM ${list}`)])),
     );
-    const found: string[] = [];
-    for (const record of records) {
-      const row = rows.get(String(record.id));
-      rows.delete(String(record.id));
-      if (row === undefined) {
-        found.push(`${record.id} is missing`);
-        continue;
-      }
-      const lists = Object.values(LISTS[resource] ?? {}).map((child) => {
-        const parent = `${table.replace(/ies$/, 'y').replace(/s$/, '')}_id`;
-        return [
-          child,
-          connection.prepare(`SELECT * FROM ${child} WHERE ${parent} = ? ORDER BY ordinal`).all(row.id) as Fields[],
-        ] as const;
-      });
-      found.push(...differences(resource, record, row, new Map(lists)).map((text) => `${record.id}: ${text}`));
-    }
-    return [...found, ...[...rows.keys()].map((id) => `${id} is there no longer`)];
   } finally {
     connection.close();
   }
+}
+
+/** The same in a database of which rows are read by `read`. */
+export async function wrongRowsBy(read: Read, resource: string, records: readonly Fields[]): Promise<string[]> {
+  const [table = '', ...lists] = tablesOf(resource);
+  const children = new Map<string, Fields[]>();
+  for (const list of lists) children.set(list, await read(`SELECT * FROM ${list}`));
+  return wrongAmong(resource, records, await read(`SELECT * FROM ${table}`), children);
+}
+
+function tablesOf(resource: string): string[] {
+  return [TABLES[resource] ?? '', ...Object.values(LISTS[resource] ?? {})];
+}
+
+/** Entries of lists by the id of their record. */
+function grouped(entries: readonly Fields[], parent: string): Map<string, Fields[]> {
+  const groups = new Map<string, Fields[]>();
+  for (const entry of entries) {
+    const id = String(entry[parent]);
+    groups.set(id, [...(groups.get(id) ?? []), entry]);
+  }
+  return groups;
+}
+
+function wrongAmong(
+  resource: string,
+  records: readonly Fields[],
+  all: readonly Fields[],
+  children: ReadonlyMap<string, readonly Fields[]>,
+): string[] {
+  const rows = new Map(all.map((row) => [String(row.id), row]));
+  const parent = `${TABLES[resource]?.replace(/ies$/, 'y').replace(/s$/, '')}_id`;
+  const lists = new Map([...children].map(([name, entries]) => [name, grouped(entries, parent)] as const));
+  const found: string[] = [];
+  for (const record of records) {
+    const id = String(record.id);
+    const row = rows.get(id);
+    rows.delete(id);
+    if (row === undefined) {
+      found.push(`${id} is missing`);
+      continue;
+    }
+    const own = new Map([...lists].map(([name, byParent]) => [name, byParent.get(id) ?? []]));
+    found.push(...differences(resource, record, row, own).map((text) => `${id}: ${text}`));
+  }
+  return [...found, ...[...rows.keys()].map((id) => `${id} is there no longer`)];
 }
 
 /** Rows of a query. */

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { recordOf } from '../../../src/core/mirror/records.ts';
-import { SqliteMirror } from '../../../src/core/mirror/sqlite/sqlitemirror.ts';
+import { SqlMirror } from '../../../src/core/mirror/sql/sqlmirror.ts';
+import { SqliteDatabase } from '../../../src/core/mirror/sqlite/database.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 
@@ -24,13 +25,13 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Brings records into the file, each time as another run does. */
 async function write(...records: readonly string[]): Promise<void> {
-  const store = SqliteMirror.open(file, FACTS, OPTIONS);
+  const store = await SqlMirror.open(SqliteDatabase.open(file), FACTS, OPTIONS);
   try {
     await store.stage(TAGS, records.map(recordOf));
     const published = { state: {}, found: null, missing: 0, border: 1 };
     await store.publish({ tables: new Map([[TAGS, published]]), locations: undefined, at: '2026-01-01T00:00:00.000Z' });
   } finally {
-    store.close();
+    await store.close();
   }
 }
 

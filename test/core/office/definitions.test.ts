@@ -46,7 +46,7 @@ async function mirrorOf(file: string, practice: RandomPractice, history: boolean
       gone.map(({ id }) => String(id)),
     );
   }
-  mirrored.close();
+  await mirrored.close();
   return { ...made, transactions: [...transactions.values()], vanished, first };
 }
 

@@ -67,7 +67,7 @@ beforeAll(async () => {
   records = { ...(read as unknown as Records), vanished: [], first: new Map() };
   const mirrored = new Mirrored(file, false);
   await mirrored.load(read);
-  mirrored.close();
+  await mirrored.close();
 });
 
 afterAll(async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { recordOf } from '../../../src/core/mirror/records.ts';
-import { SqliteMirror } from '../../../src/core/mirror/sqlite/sqlitemirror.ts';
+import { SqlMirror } from '../../../src/core/mirror/sql/sqlmirror.ts';
+import { SqliteDatabase } from '../../../src/core/mirror/sqlite/database.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 import type { OfficeColumn } from '../../../src/core/office/report.ts';
 import { openReadOnly } from '../../../src/core/query/sqliteopen.ts';
@@ -24,45 +25,44 @@ function tableOf(resource: string): MirrorTable {
 /** A mirror that a test writes to: what is loaded, changed or removed is published at once, a minute later each time. */
 export class Mirrored {
   private now = Date.parse('2026-01-01T00:00:00Z');
-  private readonly store: SqliteMirror;
+  private readonly store: Promise<SqlMirror>;
 
   constructor(
     readonly file: string,
     history: boolean,
   ) {
     const facts = { organization: 'o', url: 'http://localhost', history, columns: {}, timezone: null };
-    const options = {
-      zones: { locations: [], zone: 'Asia/Tokyo', isComputers: false },
-      instantOf: () => Number.NaN,
-      now: () => this.now,
-    };
-    this.store = SqliteMirror.open(file, facts, options);
+    const zones = { locations: [], zone: 'Asia/Tokyo', isComputers: false };
+    const options = { zones, instantOf: () => Number.NaN, now: () => this.now };
+    this.store = SqlMirror.open(SqliteDatabase.open(file), facts, options);
   }
 
   /** Records of the API, by resource, as the first load brings them. */
   async load(records: Readonly<Record<string, readonly Fields[]>>): Promise<void> {
     const progress = { since: '', lastId: '0', number: 1 } as never;
-    for (const [name, of] of Object.entries(records)) await this.store.load(tableOf(name), textsOf(of), progress);
+    const store = await this.store;
+    for (const [name, of] of Object.entries(records)) await store.load(tableOf(name), textsOf(of), progress);
     await this.publish(Object.keys(records));
   }
 
   /** Records of a resource as they are from now on, and the ids of those that are gone. */
   async change(resource: string, changed: readonly Fields[], gone: readonly string[]): Promise<void> {
     const table = tableOf(resource);
-    await this.store.stage(table, textsOf(changed));
+    const store = await this.store;
+    await store.stage(table, textsOf(changed));
     const at = new Date(this.now).toISOString();
-    await this.store.receive(gone.map((id) => ({ table, id, operation: 'DELETE', message: 1, at, payload: '{}' })));
+    await store.receive(gone.map((id) => ({ table, id, operation: 'DELETE', message: 1, at, payload: '{}' })));
     await this.publish([resource]);
   }
 
-  close(): void {
-    this.store.close();
+  async close(): Promise<void> {
+    await (await this.store).close();
   }
 
   private async publish(resources: readonly string[]): Promise<void> {
     const published = { state: {}, found: null, missing: 0, border: 1 };
     const tables = new Map(resources.map((name) => [tableOf(name), published]));
-    await this.store.publish({ tables, locations: undefined, at: new Date(this.now).toISOString() });
+    await (await this.store).publish({ tables, locations: undefined, at: new Date(this.now).toISOString() });
     this.now += 60_000;
   }
 }

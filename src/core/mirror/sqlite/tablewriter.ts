@@ -1,27 +1,18 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Statement } from 'better-sqlite3';
 import type { Connection } from '../../../sqlite/open.ts';
-import { jsonOf } from '../../jsontext.ts';
 import { quoted } from '../names.ts';
-import { type MirrorRecord, recordOf } from '../records.ts';
+import type { MirrorRecord } from '../records.ts';
 import type { RecordRows, TableRows } from '../rows.ts';
+import type { ChangeCounts, Deletion, TableWriter, Version, WriterParts } from '../sql/database.ts';
 import { RECORD, SYNCED_AT } from '../tables.ts';
 import type { StoredValue } from '../values.ts';
-import { RecordRebuilder } from './recordrebuilder.ts';
 
 /** Columns of our own behind those of the service. */
 const OWN = [SYNCED_AT, RECORD];
 
-/** Rows that were written. */
-export interface ChangeCounts {
-  added: number;
-  changed: number;
-  deleted: number;
-}
-
-/** Writes rows of one table, its child tables, its tombstones and its history; to be used within a transaction. */
-export class TableWriter {
-  private readonly known: Statement<[StoredValue], { record: string }> | RecordRebuilder;
+/** Writes rows of one table in SQLite, one after another. */
+export class SqliteWriter implements TableWriter {
+  private readonly known: Statement<[StoredValue], { record: string }>;
   private readonly insert: Statement<StoredValue[]>;
   private readonly replace: Statement<StoredValue[]>;
   private readonly insertChild: readonly Statement<StoredValue[]>[];
@@ -32,22 +23,22 @@ export class TableWriter {
   private readonly endVersion: Statement<[string, StoredValue]> | undefined;
   private readonly addVersion: Statement<[string, string | null, string, StoredValue]> | undefined;
 
-  /** `rows`: makes the rows; its columns must be those of the tables. */
-  constructor(
-    connection: Connection,
-    private readonly rows: TableRows,
-    readonly hasHistory: boolean,
-    /** Counts what `put` and `remove` do. */
-    private readonly changes: ChangeCounts,
-  ) {
+  private readonly rows: TableRows;
+  readonly hasHistory: boolean;
+  private readonly changes: ChangeCounts;
+  private readonly rebuilder: WriterParts['rebuilder'];
+
+  constructor(connection: Connection, { rows, hasHistory, changes, rebuilder }: WriterParts) {
+    this.rows = rows;
+    this.hasHistory = hasHistory;
+    this.changes = changes;
+    this.rebuilder = rebuilder;
     const { table, columns } = rows;
     const name = quoted(table.name);
     const names = [...columns.map((column) => quoted(column.name)), ...OWN].join(', ');
     const places = Array.from({ length: columns.length + OWN.length }, () => '?').join(', ');
     const prepare = <P extends unknown[] | object, R = unknown>(text: string) => connection.prepare<P, R>(text);
-    this.known = table.isDeidentified
-      ? new RecordRebuilder(connection, table)
-      : prepare(`SELECT ${RECORD} AS record FROM ${name} WHERE id = ?`);
+    this.known = prepare(`SELECT ${RECORD} AS record FROM ${name} WHERE id = ?`);
     this.insert = prepare(`INSERT OR IGNORE INTO ${name} (${names}) VALUES (${places})`);
     this.replace = prepare(`INSERT OR REPLACE INTO ${name} (${names}) VALUES (${places})`);
     this.insertChild = table.children.map((child) => {
@@ -73,43 +64,46 @@ export class TableWriter {
     );
   }
 
-  /** Writes a record of a first load; one that is there already is replaced. */
-  load(record: MirrorRecord, at: string): void {
-    const rows = this.rows.rowsOf(record);
-    const values = [...rows.values, at, this.rows.recordText(record)];
-    if (this.insert.run(...values).changes === 0) {
-      this.replace.run(...values);
-      for (const statement of this.removeChild) statement.run(rows.id);
+  async load(records: readonly MirrorRecord[], at: string): Promise<void> {
+    for (const record of records) {
+      const rows = this.rows.rowsOf(record);
+      const values = [...rows.values, at, this.rows.recordText(record)];
+      if (this.insert.run(...values).changes === 0) {
+        this.replace.run(...values);
+        for (const statement of this.removeChild) statement.run(rows.id);
+      }
+      this.writeChildren(rows);
     }
-    this.writeChildren(rows);
   }
 
-  /** The record as it is here; undefined where it is not. */
-  textOf(id: StoredValue): string | undefined {
-    return this.known instanceof RecordRebuilder ? this.known.record(id) : this.known.get(id)?.record;
+  async textsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (this.rebuilder !== undefined) return this.rebuilder.recordsOf(ids);
+    const found = new Map<string, string>();
+    for (const id of ids) {
+      const text = this.known.get(BigInt(id))?.record;
+      if (text !== undefined) found.set(id, text);
+    }
+    return found;
   }
 
-  /** Makes the rows of a record what it says; `since`: from when it is so. Nothing is written that is so already. */
-  put(record: MirrorRecord, at: string, since: string): void {
-    const rows = this.rows.rowsOf(record);
-    const before = this.textOf(rows.id);
-    if (before === record.text) return;
-    if (before !== undefined && this.isSame(before, record, rows)) return;
-    this.write(record, rows, before !== undefined, at, since);
+  async put(versions: readonly Version[], at: string): Promise<void> {
+    const known = await this.textsOf(versions.map(({ record }) => String(record.id)));
+    for (const { record, since } of versions) {
+      const before = known.get(String(record.id));
+      if (before === record.text || (before !== undefined && this.rows.isSame(before, record))) continue;
+      this.write(record, this.rows.rowsOf(record), before !== undefined, at, since);
+    }
   }
 
-  /** As `put`, whatever the rows are. */
-  rewrite(record: MirrorRecord, at: string): void {
-    const rows = this.rows.rowsOf(record);
-    this.write(record, rows, this.textOf(rows.id) !== undefined, at, at);
+  async rewrite(records: readonly MirrorRecord[], at: string): Promise<void> {
+    for (const record of records) {
+      const rows = this.rows.rowsOf(record);
+      this.write(record, rows, this.known.get(rows.id) !== undefined, at, at);
+    }
   }
 
-  /** Whether a record is what it was: the same fields in another order are no change. */
-  private isSame(before: string, record: MirrorRecord, rows: RecordRows): boolean {
-    if (jsonOf(before) === undefined) return false;
-    const known = recordOf(before);
-    if (this.rows.table.isDeidentified) return isDeepStrictEqual(this.rows.rowsOf(known), rows);
-    return isDeepStrictEqual(known.values, record.values);
+  async remove(deletions: readonly Deletion[]): Promise<void> {
+    for (const { id, at } of deletions) this.removeOne(BigInt(id), at);
   }
 
   private write(record: MirrorRecord, rows: RecordRows, isThere: boolean, at: string, since: string): void {
@@ -124,8 +118,7 @@ export class TableWriter {
     else this.changes.changed++;
   }
 
-  /** Makes a row a tombstone, if it is there. */
-  remove(id: StoredValue, deletedAt: string): void {
+  private removeOne(id: StoredValue, deletedAt: string): void {
     if (this.bury.run(deletedAt, id).changes === 0) return;
     this.endVersion?.run(deletedAt, id);
     this.addVersion?.run(deletedAt, deletedAt, 'DELETE', id);

@@ -7,6 +7,7 @@ import { type Backoff, retryDelay } from '../../transport/retry.ts';
 import type { RowChanges } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
 import { placeOf, type Stream } from './listening.ts';
+import { isOfMirror } from './refusal.ts';
 import type { SyncOutcome } from './syncrun.ts';
 
 /** What happens while a mirror is followed, as `--json` prints it (D52). */
@@ -162,6 +163,7 @@ function isPassing(cause: unknown): boolean {
   if (cause instanceof ConnectionLost) return true;
   return (
     cause instanceof Failure &&
+    !isOfMirror(cause) &&
     cause.code !== 'pages.incomplete' &&
     (cause.exitCode === EXIT.network || cause.exitCode === EXIT.throttled || (cause.status ?? 0) >= 500)
   );

@@ -22,10 +22,10 @@ export async function checkLoss(
   { by, unproved }: Proof,
 ): Promise<number> {
   const { table } = reader;
-  const { rows, missing } = store.missingRows(table, found);
+  const { rows, missing } = await store.missingRows(table, found);
   if (unproved !== null && missing > 0) {
     if (missing > MAX_LOOKED_FOR) throw doubtful(table, rows, missing, unproved);
-    await reader.fetch(store.missingIds(table, found, MAX_LOOKED_FOR));
+    await reader.fetch(await store.missingIds(table, found, MAX_LOOKED_FOR));
   } else if (rows >= MIN_CHECKED_ROWS && missing > rows / 2 && by !== 'count') {
     throw doubtful(table, rows, missing, 'It has no count of them.');
   }

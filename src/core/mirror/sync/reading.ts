@@ -202,7 +202,7 @@ export class ResourceReader {
 
   /** Pages of all locations; of one that is gone or may not be read there are none, unless that is so of each. */
   private async *ofLocations(pagesOf: (id: string) => AsyncGenerator<WalkedPage>): AsyncGenerator<WalkedPage> {
-    const locations = this.context.store.locations();
+    const locations = await this.context.store.locations();
     let refused = 0;
     for (const id of locations) {
       try {

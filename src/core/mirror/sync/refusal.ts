@@ -1,3 +1,5 @@
+import { EXIT } from '../../../catalog/failures.ts';
+import type { Failure } from '../../failure.ts';
 import { ApiFailure, WITHOUT_ROUTE } from '../../transport/apifailure.ts';
 
 /**
@@ -8,4 +10,9 @@ export function refusalOf(cause: unknown, isDeidentified: boolean): string | und
   if (!(cause instanceof ApiFailure) || (cause.status !== 403 && !WITHOUT_ROUTE.includes(cause.status ?? 0)))
     return undefined;
   return isDeidentified ? `HTTP ${cause.status}` : `${cause.message} (HTTP ${cause.status})`;
+}
+
+/** Whether the mirror itself cannot be written to any more: its disk, or its database. Nothing goes on then. */
+export function isOfMirror({ exitCode, code }: Failure): boolean {
+  return exitCode === EXIT.file || code === 'mirror.unreachable';
 }

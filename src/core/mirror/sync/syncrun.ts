@@ -4,7 +4,7 @@ import { Failure, isInterruption } from '../../failure.ts';
 import type { RowChanges } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
 import { placeOf, Stream } from './listening.ts';
-import { refusalOf } from './refusal.ts';
+import { isOfMirror, refusalOf } from './refusal.ts';
 import { type SyncContext, TableSync } from './tablesync.ts';
 
 /** What a sync did with one resource. */
@@ -44,24 +44,25 @@ export function syncOnce(order: SyncOrder): Promise<SyncOutcome> {
 class SyncRun {
   private readonly startedAt: number;
   private readonly stream: Stream;
-  private readonly syncs: readonly TableSync[];
+  private readonly syncs: TableSync[] = [];
   /** Where the stream was before anything was read; undefined without one. */
   private head: string | undefined;
 
   constructor(private readonly order: SyncOrder) {
-    const { client, now, signal, tables, deidentifier } = order;
+    const { client, now, signal, deidentifier } = order;
     this.startedAt = now();
     this.stream = new Stream(client, now, signal, deidentifier);
-    this.syncs = tables.map((table) => new TableSync(order, table, this.stream, () => this.began()));
   }
 
   async run(): Promise<SyncOutcome> {
-    const { store, onTable } = this.order;
+    const { store, tables, onTable } = this.order;
     await store.discard();
+    for (const table of tables)
+      this.syncs.push(await TableSync.open(this.order, table, this.stream, () => this.began()));
     this.head = await this.stream.head(this.syncs.some(({ before }) => before.position !== null));
     for (const sync of this.syncs) sync.head = this.head;
     await this.replay();
-    for (const sync of this.syncs) sync.divide();
+    for (const sync of this.syncs) await sync.divide();
     await this.attemptAll(async (sync) => {
       onTable(sync.table);
       await sync.read();
@@ -84,7 +85,7 @@ class SyncRun {
   }
 
   private async failed(sync: TableSync, cause: unknown): Promise<void> {
-    if (!(cause instanceof Failure) || isInterruption(cause) || cause.exitCode === EXIT.file) throw cause;
+    if (!(cause instanceof Failure) || isInterruption(cause) || isOfMirror(cause)) throw cause;
     const unavailable = refusalOf(cause, this.order.deidentifier !== undefined);
     if (unavailable !== undefined) {
       sync.unavailable = unavailable;
@@ -142,14 +143,12 @@ class SyncRun {
     const locations = whole.find(({ isByLocation }) => isByLocation)?.locations;
     const changes = await store.publish({ tables, locations, at: this.order.deidentifier?.instant(asOf) ?? asOf });
     const none: RowChanges = { added: 0, changed: 0, deleted: 0 };
-    const resources = this.syncs.map(({ table, unavailable, failure }) => ({
-      table,
-      rows: store.resource(table).rows,
-      ...(changes.get(table) ?? none),
-      complete: tables.has(table),
-      unavailable,
-      failure,
-    }));
+    const resources: ResourceOutcome[] = [];
+    for (const { table, unavailable, failure } of this.syncs) {
+      const { rows } = await store.resource(table);
+      const counts = changes.get(table) ?? none;
+      resources.push({ ...{ table, rows, ...counts }, complete: tables.has(table), unavailable, failure });
+    }
     return { resources, position: end ?? null, asOf };
   }
 

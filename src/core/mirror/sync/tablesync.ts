@@ -29,7 +29,6 @@ export class TableSync {
   isReplayed = false;
   /** Ids of all locations that were asked for their records, where that is how they are listed. */
   locations: readonly string[] | undefined;
-  readonly before: ResourceState;
   private readonly reader: ResourceReader;
   private found: Finding | null = null;
   /** Rows that it did not find. */
@@ -39,18 +38,23 @@ export class TableSync {
   /** Changes of it that had been received when its list was last read. */
   private told = 0;
 
-  constructor(
+  private constructor(
     private readonly context: SyncContext,
     readonly table: MirrorTable,
+    /** What was known of it before. */
+    readonly before: ResourceState,
     stream: Stream,
-    /** When the sync began, by the server's clock: UTC. */
     private readonly began: () => string,
   ) {
-    this.before = context.store.resource(table);
     this.reader = new ResourceReader(
       { ...context, stream: () => (this.head === undefined ? undefined : stream) },
       table,
     );
+  }
+
+  /** `began`: when the sync began, by the server's clock: UTC. */
+  static async open(context: SyncContext, table: MirrorTable, stream: Stream, began: () => string): Promise<TableSync> {
+    return new TableSync(context, table, await context.store.resource(table), stream, began);
   }
 
   /** Whether its records are listed for one location at a time. */
@@ -64,10 +68,10 @@ export class TableSync {
   }
 
   /** What is received from now on is newer than what is staged. */
-  divide(): void {
+  async divide(): Promise<void> {
     const { store } = this.context;
-    this.border = store.receivedCount() + 1;
-    this.told = store.receivedCount(this.table);
+    this.border = (await store.receivedCount()) + 1;
+    this.told = await store.receivedCount(this.table);
   }
 
   async read(): Promise<void> {
@@ -85,7 +89,7 @@ export class TableSync {
   /** Fetches records of which only the ids are known; true when there were any. */
   async fetchUnknown(): Promise<boolean> {
     for (let before = ''; ; ) {
-      const ids = this.context.store.unknownIds(this.table, ID_BATCH);
+      const ids = await this.context.store.unknownIds(this.table, ID_BATCH);
       // Those that are gone by now stay unknown.
       if (ids.length === 0 || ids.join() === before) return before !== '';
       before = ids.join();
@@ -95,8 +99,8 @@ export class TableSync {
 
   /** Reads what the stream does not tell again, where it has told of changes meanwhile; true when it has. */
   async readAgain(): Promise<boolean> {
-    if (this.reader.isTold || this.context.store.receivedCount(this.table) === this.told) return false;
-    this.divide();
+    if (this.reader.isTold || (await this.context.store.receivedCount(this.table)) === this.told) return false;
+    await this.divide();
     await this.readChanges(this.began());
     return true;
   }
@@ -125,7 +129,7 @@ export class TableSync {
     const { store } = this.context;
     // What comes from here on is replayed once the load is complete, however many runs it takes.
     if (!isReplayed) await store.saveResource(table, { position: this.head ?? null });
-    if (reader.isByLocation) this.locations = store.locations();
+    if (reader.isByLocation) this.locations = await store.locations();
     await reader.load(before.progress, this.began);
     if (isReplayed && reader.isTold) return;
     if (this.head !== undefined && before.progress === null) return;
@@ -141,12 +145,18 @@ export class TableSync {
   /** What the stream does not tell (specification, Events: transaction sub-types), and what counts tell. */
   private async readUntold(): Promise<void> {
     const { reader, before } = this;
-    const { store, isIncrement } = this.context;
+    const { isIncrement } = this.context;
     if (isIncrement && this.told === 0) return;
     if (!reader.isTold) await this.readChanges(before.since);
     if (isIncrement) return;
-    if (reader.isByLocation && store.locations().join() !== store.askedLocations().join()) return this.compare();
+    if (reader.isByLocation && (await this.hasNewLocations())) return this.compare();
     if (reader.isCounted && !(await this.isCountRight())) await this.sweep();
+  }
+
+  /** Whether records name other locations than were asked for their records. */
+  private async hasNewLocations(): Promise<boolean> {
+    const { store } = this.context;
+    return (await store.locations()).join() !== (await store.askedLocations()).join();
   }
 
   private async readChanges(since: string | null): Promise<void> {
@@ -162,12 +172,12 @@ export class TableSync {
 
   /** Fetches patients whose list of those they referred may be another one: their own `lastModified` need not tell. */
   private async readReferrers(): Promise<void> {
-    await this.reader.fetch(this.context.store.referrerIds(this.table, this.found));
+    await this.reader.fetch(await this.context.store.referrerIds(this.table, this.found));
   }
 
   /** Whether the service has as many records as there will be rows; not without an answer: then only the ids can tell. */
   private async isCountRight(): Promise<boolean> {
-    return (await this.reader.count()) === this.context.store.expectedRows(this.table);
+    return (await this.reader.count()) === (await this.context.store.expectedRows(this.table));
   }
 
   private async sweep(): Promise<void> {
@@ -177,7 +187,7 @@ export class TableSync {
     this.found = 'ids';
     // No filter by lastModified finds the rows that have none.
     for (let after = '0'; ; ) {
-      const ids = store.undatedIds(table, after, ID_BATCH);
+      const ids = await store.undatedIds(table, after, ID_BATCH);
       if (ids.length === 0) return;
       await reader.fetch(ids);
       after = ids.at(-1) ?? after;
@@ -187,7 +197,7 @@ export class TableSync {
   private async compare(): Promise<void> {
     const { reader } = this;
     const { store } = this.context;
-    if (reader.isByLocation) this.locations = store.locations();
+    if (reader.isByLocation) this.locations = await store.locations();
     this.missing = await checkLoss(reader, store, 'compare', await reader.stageAll());
     this.found = 'compare';
   }

@@ -1,98 +1,109 @@
-import type { Connection } from '../../../sqlite/open.ts';
 import { quoted } from '../names.ts';
 import { type MirrorRecord, recordOf } from '../records.ts';
-import { idOf } from '../sqlite/publishing.ts';
-import type { SqliteMirror } from '../sqlite/sqlitemirror.ts';
+import type { Bound, Dialect, MirrorDatabase, Target } from '../sql/database.ts';
+import { idOf, type SqlMirror } from '../sql/sqlmirror.ts';
 import type { MirrorTable } from '../tables.ts';
 import { TableComparison } from './comparison.ts';
-import { Statements } from './statements.ts';
 
 /** How a row differs: the table is without it, the service is without it, or they say something else. */
 export type Difference = 'missing' | 'extra' | 'different';
 
-const TABLES = `
-CREATE TEMP TABLE IF NOT EXISTS _seen (id INTEGER PRIMARY KEY);
+function temporaryTables({ types: { integer, text }, keyed }: Dialect): string {
+  return `
+CREATE TEMP TABLE IF NOT EXISTS _seen (id ${integer} PRIMARY KEY);
 CREATE TEMP TABLE IF NOT EXISTS _doubts (
-  resource TEXT NOT NULL, id INTEGER NOT NULL, kind TEXT NOT NULL, record TEXT, held INTEGER NOT NULL DEFAULT 0,
+  resource ${text} NOT NULL, id ${integer} NOT NULL, kind ${text} NOT NULL, record ${text}, held ${integer} NOT NULL DEFAULT 0,
   PRIMARY KEY (resource, id)
-) WITHOUT ROWID;
-`;
+)${keyed}`;
+}
 
 /** Rows that are looked at together. */
 const BATCH = 500;
 
+const ID: Target = { name: 'id', type: 'integer' };
+const text = (name: string): Target => ({ name, type: 'text' });
+const DOUBT = [text('resource'), ID, text('kind'), text('record')];
+
+/** Below every id. */
+export const LEAST = String(-(2n ** 63n));
+
 /** Records in which the copy and the service seem to differ, for each resource, until that is settled one way or the other. */
 export class Doubts {
-  private readonly comparison: TableComparison;
   private readonly name: string;
-  private readonly connection: Connection;
-  private readonly statements: Statements;
+  private readonly database: MirrorDatabase;
 
-  constructor(
-    private readonly mirror: SqliteMirror,
+  private constructor(
+    private readonly mirror: SqlMirror,
     private readonly table: MirrorTable,
+    private readonly comparison: TableComparison,
   ) {
-    this.connection = mirror.connection;
-    this.statements = new Statements(mirror.connection);
+    this.database = mirror.database;
     this.name = table.resource.name;
-    this.connection.exec(TABLES);
-    this.comparison = new TableComparison(mirror.connection, mirror.tables, table);
+  }
+
+  static async open(mirror: SqlMirror, table: MirrorTable): Promise<Doubts> {
+    const { database } = mirror;
+    await database.script(temporaryTables(database.dialect));
+    return new Doubts(mirror, table, await TableComparison.open(database, mirror.tables, table));
   }
 
   /** Begins to read everything the service has. */
-  begin(): void {
-    this.connection.exec('DELETE FROM temp._seen');
+  async begin(): Promise<void> {
+    await this.database.run('DELETE FROM _seen');
   }
 
   /** Compares records that the service has: those that differ are in doubt, the others no longer. */
-  compare(records: readonly MirrorRecord[]): void {
-    this.together(() => {
-      const { missing, different } = this.comparison.compare(records);
-      const kinds = new Map<string, Difference>();
-      for (const id of missing) kinds.set(String(id), 'missing');
-      for (const id of different) kinds.set(String(id), 'different');
-      this.see(records.map(({ id }) => String(id)));
-      const settle = this.statements.prepare('DELETE FROM temp._doubts WHERE resource = ? AND id = ?');
-      const doubt = this.statements.prepare(
-        `INSERT INTO temp._doubts (resource, id, kind, record) VALUES (?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET kind = excluded.kind, record = excluded.record`,
-      );
-      for (const { id, text } of records) {
-        const kind = kinds.get(String(id));
-        if (kind === undefined) settle.run(this.name, idOf(id));
-        else doubt.run(this.name, idOf(id), kind, text);
-      }
+  compare(records: readonly MirrorRecord[]): Promise<void> {
+    return this.database.transaction(() => this.compareStored(records.map((record) => this.database.storable(record))));
+  }
+
+  private async compareStored(records: readonly MirrorRecord[]): Promise<void> {
+    const { missing, different } = await this.comparison.compare(records);
+    const kinds = new Map<string, Difference>();
+    for (const id of missing) kinds.set(id, 'missing');
+    for (const id of different) kinds.set(id, 'different');
+    const ids = records.map(({ id }) => String(id));
+    await this.see(ids);
+    const { isAmong, list } = this.database.dialect;
+    await this.run(`DELETE FROM _doubts WHERE resource = :name AND ${isAmong('id', ':ids')}`, {
+      ids: list(ids.filter((id) => !kinds.has(id))),
     });
+    const rows = records
+      .filter(({ id }) => kinds.has(String(id)))
+      .map(({ id, text }) => [this.name, idOf(id), kinds.get(String(id)) as string, text]);
+    await this.database.insert('_doubts', DOUBT, rows, { key: ['resource', 'id'] });
   }
 
   /** Notes ids that the service has; those without a row are in doubt. */
-  compareIds(ids: readonly string[]): void {
-    this.together(() => {
-      this.see(ids);
-      const doubt = this.statements.prepare(
-        `INSERT OR IGNORE INTO temp._doubts (resource, id, kind) SELECT :name, :id, 'missing'
-        WHERE NOT EXISTS (SELECT 1 FROM ${quoted(this.table.name)} WHERE id = :id)`,
+  async compareIds(ids: readonly string[]): Promise<void> {
+    const { isAmong, list } = this.database.dialect;
+    await this.database.transaction(async () => {
+      await this.see(ids);
+      await this.run(
+        `INSERT INTO _doubts (resource, id, kind) SELECT :name, s.id, 'missing' FROM _seen AS s
+        WHERE ${isAmong('s.id', ':ids')} AND NOT EXISTS (SELECT 1 FROM ${quoted(this.table.name)} AS t WHERE t.id = s.id)
+        ON CONFLICT DO NOTHING`,
+        { ids: list(ids) },
       );
-      for (const id of ids) doubt.run({ name: this.name, id: idOf(id) });
     });
   }
 
   /** Ends what `begin` began: rows, and entries of lists, of which the service has no record are in doubt. */
-  end(): void {
-    this.together(() => {
-      for (const { name, key } of this.keys()) {
-        this.run(
-          `INSERT OR IGNORE INTO temp._doubts (resource, id, kind) SELECT DISTINCT :name, ${key}, 'extra' FROM ${name} AS t
-          WHERE NOT EXISTS (SELECT 1 FROM temp._seen AS s WHERE s.id = t.${key})`,
+  async end(): Promise<void> {
+    await this.database.transaction(async () => {
+      for (const { name, key } of await this.keys()) {
+        await this.run(
+          `INSERT INTO _doubts (resource, id, kind) SELECT DISTINCT :name, ${key}, 'extra' FROM ${name} AS t
+          WHERE NOT EXISTS (SELECT 1 FROM _seen AS s WHERE s.id = t.${key}) ON CONFLICT DO NOTHING`,
         );
       }
     });
   }
 
   /** Some of the rows that the service has, by chance. */
-  sample(size: number): readonly string[] {
+  sample(size: number): Promise<readonly string[]> {
     return this.ids(
-      `SELECT id FROM temp._seen AS s WHERE EXISTS (SELECT 1 FROM ${quoted(this.table.name)} AS t WHERE t.id = s.id)
+      `SELECT CAST(s.id AS TEXT) AS id FROM _seen AS s WHERE EXISTS (SELECT 1 FROM ${quoted(this.table.name)} AS t WHERE t.id = s.id)
       ORDER BY random() LIMIT ${size}`,
     );
   }
@@ -102,135 +113,133 @@ export class Doubts {
    * raw record makes, and as many rows too few or too many as the copy has not counted itself. Everything else in doubt may
    * have changed since the last sync.
    */
-  hold(): void {
-    const { mirror, name } = this;
-    this.together(() => {
-      const mark = this.statements.prepare('UPDATE temp._doubts SET held = 1 WHERE resource = ? AND id = ?');
-      for (const ids of this.batches("kind <> 'missing'"))
-        for (const id of this.comparison.damaged(ids)) mark.run(name, id);
-      const surplus = this.count(quoted(this.table.name)) - mirror.resource(this.table).rows;
-      const extra = this.extraRows('held = 1');
+  async hold(): Promise<void> {
+    const { mirror } = this;
+    const { isAmong, list } = this.database.dialect;
+    await this.database.transaction(async () => {
+      for await (const ids of this.batches("kind <> 'missing'"))
+        await this.run(`UPDATE _doubts SET held = 1 WHERE resource = :name AND ${isAmong('id', ':ids')}`, {
+          ids: list(await this.comparison.damaged(ids)),
+        });
+      const { rows: counted } = await mirror.resource(this.table);
+      const surplus = (await this.rows()) - counted;
+      const extra = await this.extraRows('held = 1');
       const unexplained = Math.max(0, surplus - extra);
-      this.holdSome('extra', 'DESC', unexplained);
+      await this.holdSome('extra', 'DESC', unexplained);
       // Those that are new have the highest ids.
-      this.holdSome('missing', 'ASC', extra + unexplained - surplus);
-      this.run(
-        'INSERT OR IGNORE INTO temp._held (resource, id) SELECT resource, id FROM temp._doubts WHERE resource = :name AND held = 1',
+      await this.holdSome('missing', 'ASC', extra + unexplained - surplus);
+      await this.run(
+        `INSERT INTO _held (resource, id) SELECT resource, id FROM _doubts WHERE resource = :name AND held = 1
+        ON CONFLICT DO NOTHING`,
       );
     });
   }
 
   /** How many rows the table has that are neither the service's nor a sync's, less those that it lacks. */
-  heldSurplus(): number {
-    return this.extraRows('held = 1') - this.number("held = 1 AND kind = 'missing'");
+  async heldSurplus(): Promise<number> {
+    return (await this.extraRows('held = 1')) - (await this.number("held = 1 AND kind = 'missing'"));
   }
 
   /** Compares what is in doubt with the records that came before; what a sync has brought is no longer in doubt. */
-  compareAgain(): void {
-    for (const records of this.records()) this.compare(records);
-    this.together(() =>
-      this.run(
-        `DELETE FROM temp._doubts WHERE resource = :name AND kind = 'extra' AND NOT (${this.isHere('_doubts.id')})`,
-      ),
-    );
+  async compareAgain(): Promise<void> {
+    for await (const records of this.records()) await this.compare(records);
+    await this.forgetGone();
   }
 
   /** Some ids in doubt above another one. */
-  openIds(after: bigint): readonly string[] {
-    return this.ids(`SELECT id FROM temp._doubts WHERE resource = :name AND id > :after ORDER BY id LIMIT ${BATCH}`, {
-      after,
-    });
+  openIds(after: string): Promise<readonly string[]> {
+    return this.ids(
+      `SELECT CAST(d.id AS TEXT) AS id FROM _doubts AS d
+      WHERE resource = :name AND d.id > CAST(:after AS BIGINT) ORDER BY d.id LIMIT ${BATCH}`,
+      { after },
+    );
   }
 
   /** Whether the service has none of these records, by what it said when asked for them: the others were compared. */
-  settleAbsent(ids: readonly string[], found: ReadonlySet<string>): void {
-    this.together(() => {
-      const extra = this.statements.prepare(
-        "UPDATE temp._doubts SET kind = 'extra', record = NULL WHERE resource = ? AND id = ?",
-      );
-      for (const id of ids) if (!found.has(id)) extra.run(this.name, idOf(id));
-      this.run(
-        `DELETE FROM temp._doubts WHERE resource = :name AND kind = 'extra' AND NOT (${this.isHere('_doubts.id')})`,
-      );
-    });
+  async settleAbsent(ids: readonly string[], found: ReadonlySet<string>): Promise<void> {
+    const { isAmong, list } = this.database.dialect;
+    await this.run(
+      `UPDATE _doubts SET kind = 'extra', record = NULL WHERE resource = :name AND ${isAmong('id', ':ids')}`,
+      { ids: list(ids.filter((id) => !found.has(id))) },
+    );
+    await this.forgetGone();
   }
 
   /** How many are in doubt; `isHeld`: of those that a sync leaves alone, or of the others. */
-  open(isHeld?: boolean): number {
-    return this.number(isHeld === undefined ? '1' : `held = ${Number(isHeld)}`);
+  open(isHeld?: boolean): Promise<number> {
+    return this.number(isHeld === undefined ? '1 = 1' : `held = ${Number(isHeld)}`);
   }
 
   /** How many differ in this way. */
-  countOf(kind: Difference): number {
+  countOf(kind: Difference): Promise<number> {
     return this.number(`kind = '${kind}'`);
   }
 
   /** Rows, not mere entries of lists, of which the service has no record. */
-  extraRows(where = '1'): number {
+  extraRows(where = '1 = 1'): Promise<number> {
     const isRow = `EXISTS (SELECT 1 FROM ${quoted(this.table.name)} AS t WHERE t.id = d.id)`;
     return this.number(`kind = 'extra' AND ${where} AND ${isRow}`);
   }
 
   /** Rows of deleted records. */
-  tombstones(): number {
+  tombstones(): Promise<number> {
     return this.count(quoted(`${this.table.name}_deleted`));
   }
 
   /** Rows of the table. */
-  rows(): number {
+  rows(): Promise<number> {
     return this.count(quoted(this.table.name));
   }
 
   /** Ids that differ in one way, at most `limit`. */
-  idsOf(kind: Difference, limit: number): readonly string[] {
+  idsOf(kind: Difference, limit: number): Promise<readonly string[]> {
     return this.ids(
-      `SELECT id FROM temp._doubts WHERE resource = :name AND kind = '${kind}' ORDER BY id LIMIT ${limit}`,
+      `SELECT CAST(d.id AS TEXT) AS id FROM _doubts AS d WHERE resource = :name AND kind = '${kind}' ORDER BY d.id LIMIT ${limit}`,
     );
   }
 
   /** The wire names of the fields in which a row differs. */
-  fieldsOf(id: string): readonly string[] {
-    const record = this.statements
-      .prepare<[string, bigint | number], string>('SELECT record FROM temp._doubts WHERE resource = ? AND id = ?')
-      .pluck()
-      .get(this.name, idOf(id));
-    return record === undefined ? [] : this.comparison.fieldsOf(recordOf(record));
+  async fieldsOf(id: string): Promise<readonly string[]> {
+    const [row] = await this.database.rows<{ record: string | null }>(
+      'SELECT record FROM _doubts WHERE resource = :name AND id = CAST(:id AS BIGINT)',
+      { name: this.name, id },
+    );
+    return row?.record == null ? [] : this.comparison.fieldsOf(recordOf(row.record));
   }
 
   /** Makes the copy what the service says, wherever it differs: a transaction. Rows that the service has not are deleted. */
-  mend(at: string): void {
-    this.connection
-      .transaction(() => {
-        const writer = this.mirror.tables.writerOf(this.table, this.mirror.facts.history);
-        for (const records of this.records()) for (const record of records) writer.rewrite(record, at);
-        for (const ids of this.batches("kind = 'extra'")) {
-          for (const id of ids) {
-            writer.remove(id, at);
-            for (const { name, key } of this.keys().slice(1))
-              this.statements.prepare(`DELETE FROM ${name} WHERE ${key} = ?`).run(id);
-          }
-        }
-      })
-      .immediate();
+  async mend(at: string): Promise<void> {
+    const { isAmong, list } = this.database.dialect;
+    await this.database.transaction(async () => {
+      const writer = await this.mirror.tables.writerOf(this.table, this.mirror.facts.history);
+      for await (const records of this.records()) await writer.rewrite(records, at);
+      for await (const ids of this.batches("kind = 'extra'")) {
+        await writer.remove(ids.map((id) => ({ id, at })));
+        for (const { name, key } of (await this.keys()).slice(1))
+          await this.database.run(`DELETE FROM ${name} WHERE ${isAmong(key, ':ids')}`, { ids: list(ids) });
+      }
+    });
   }
 
-  private *records(): Generator<MirrorRecord[]> {
-    const select = this.statements
-      .prepare<[bigint], string>(`SELECT record FROM temp._doubts WHERE resource = '${this.name}' AND id = ?`)
-      .pluck();
-    for (const ids of this.batches('record IS NOT NULL')) yield ids.map((id) => recordOf(select.get(id) as string));
+  private async *records(): AsyncGenerator<MirrorRecord[]> {
+    const { isAmong, list } = this.database.dialect;
+    for await (const ids of this.batches('record IS NOT NULL')) {
+      const rows = await this.database.rows<{ record: string }>(
+        `SELECT record FROM _doubts WHERE resource = :name AND ${isAmong('id', ':ids')} ORDER BY id`,
+        { name: this.name, ids: list(ids) },
+      );
+      yield rows.map(({ record }) => recordOf(record));
+    }
   }
 
   /** Ids in doubt, some at a time; what is settled meanwhile is passed over. */
-  private *batches(where: string): Generator<bigint[]> {
-    const select = this.statements
-      .prepare<[string, bigint], bigint>(
-        `SELECT id FROM temp._doubts WHERE resource = ? AND id > ? AND ${where} ORDER BY id LIMIT ${BATCH}`,
-      )
-      .pluck()
-      .safeIntegers();
-    for (let after = -(2n ** 63n); ; ) {
-      const ids = select.all(this.name, after);
+  private async *batches(where: string): AsyncGenerator<string[]> {
+    for (let after = LEAST; ; ) {
+      const ids = await this.ids(
+        `SELECT CAST(d.id AS TEXT) AS id FROM _doubts AS d
+        WHERE resource = :name AND d.id > CAST(:after AS BIGINT) AND ${where} ORDER BY d.id LIMIT ${BATCH}`,
+        { after },
+      );
       const last = ids.at(-1);
       if (last === undefined) return;
       yield ids;
@@ -238,51 +247,54 @@ export class Doubts {
     }
   }
 
-  private see(ids: readonly string[]): void {
-    const insert = this.statements.prepare('INSERT OR IGNORE INTO temp._seen (id) VALUES (?)');
-    for (const id of ids) insert.run(idOf(id));
+  private async see(ids: readonly string[]): Promise<void> {
+    await this.database.insert(
+      '_seen',
+      [ID],
+      ids.map((id) => [idOf(id)]),
+      { key: ['id'], keeps: true },
+    );
   }
 
-  private holdSome(kind: Difference, order: 'ASC' | 'DESC', count: number): void {
-    this.run(
-      `UPDATE temp._doubts SET held = 1 WHERE resource = :name AND id IN (SELECT id FROM temp._doubts
+  private async holdSome(kind: Difference, order: 'ASC' | 'DESC', count: number): Promise<void> {
+    await this.run(
+      `UPDATE _doubts SET held = 1 WHERE resource = :name AND id IN (SELECT id FROM _doubts
         WHERE resource = :name AND kind = '${kind}' AND held = 0 ORDER BY id ${order} LIMIT ${Math.max(0, count)})`,
     );
   }
 
+  /** Rows that were too many, and are gone. */
+  private async forgetGone(): Promise<void> {
+    const isHere = (await this.keys()).map(
+      ({ name, key }) => `EXISTS (SELECT 1 FROM ${name} AS t WHERE t.${key} = _doubts.id)`,
+    );
+    await this.run(`DELETE FROM _doubts WHERE resource = :name AND kind = 'extra' AND NOT (${isHere.join(' OR ')})`);
+  }
+
   /** The table and those of its lists, with their columns for the id of the record. */
-  private keys(): { readonly name: string; readonly key: string }[] {
-    const { table } = this.mirror.tables.rowsOf(this.table);
+  private async keys(): Promise<{ readonly name: string; readonly key: string }[]> {
+    const { table } = await this.mirror.tables.rowsOf(this.table);
     return [
       { name: quoted(table.name), key: 'id' },
       ...table.children.map(({ name, parentKey }) => ({ name: quoted(name), key: quoted(parentKey) })),
     ];
   }
 
-  private isHere(id: string): string {
-    return this.keys()
-      .map(({ name, key }) => `EXISTS (SELECT 1 FROM ${name} AS t WHERE t.${key} = ${id})`)
-      .join(' OR ');
+  private number(where: string): Promise<number> {
+    return this.count(`_doubts AS d WHERE resource = '${this.name}' AND ${where}`);
   }
 
-  private number(where: string): number {
-    return this.count(`temp._doubts AS d WHERE resource = '${this.name}' AND ${where}`);
+  private async count(from: string): Promise<number> {
+    const [row] = await this.database.rows<{ number: number }>(`SELECT count(*) AS number FROM ${from}`);
+    return row?.number ?? 0;
   }
 
-  private count(from: string): number {
-    return this.statements.prepare<[], number>(`SELECT count(*) FROM ${from}`).pluck().get() as number;
+  private async ids(query: string, more: Bound = {}): Promise<string[]> {
+    const rows = await this.database.rows<{ id: string }>(query, { name: this.name, ...more });
+    return rows.map(({ id }) => id);
   }
 
-  private ids(query: string, more: object = {}): string[] {
-    const statement = this.statements.prepare<[object], bigint>(query).pluck().safeIntegers();
-    return statement.all({ name: this.name, ...more }).map(String);
-  }
-
-  private run(text: string): void {
-    this.statements.prepare(text).run({ name: this.name });
-  }
-
-  private together(work: () => void): void {
-    this.connection.transaction(work)();
+  private async run(text: string, more: Bound = {}): Promise<void> {
+    await this.database.run(text, { name: this.name, ...more });
   }
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Connection } from '../../../sqlite/open.ts';
 import { quoted } from '../names.ts';
-import type { SqliteMirror } from '../sqlite/sqlitemirror.ts';
+import type { MirrorDatabase, Target } from '../sql/database.ts';
+import type { SqlMirror } from '../sql/sqlmirror.ts';
 import { wholeOf } from '../status.ts';
+import type { ResourceState } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
 import type { DifferentRecord, VerifiedResource } from './verifyrun.ts';
 
@@ -32,7 +33,7 @@ export interface VerifyReportResource {
 
 /** What makes a report and its receipt. */
 interface Verified {
-  readonly store: SqliteMirror;
+  readonly store: SqlMirror;
   readonly resources: readonly VerifiedResource[];
   readonly receipt: string;
   /** UTC. */
@@ -42,11 +43,11 @@ interface Verified {
 }
 
 /** The report of a comparison. */
-export function reportOf({ store, resources, receipt }: Verified): VerifyReport {
+export async function reportOf({ store, resources, receipt }: Verified): Promise<VerifyReport> {
   const sum = (name: 'differences' | 'repaired') => resources.reduce((total, each) => total + each[name], 0);
   return {
-    file: store.file,
-    asOf: wholeOf(statesOf(store, resources)).asOf,
+    file: store.name,
+    asOf: wholeOf(await statesOf(store, resources)).asOf,
     // What was not compared proves nothing.
     complete:
       resources.some(({ complete }) => complete) &&
@@ -59,22 +60,25 @@ export function reportOf({ store, resources, receipt }: Verified): VerifyReport 
 }
 
 /**
- * The receipt of a comparison: the report, what was compared with what and when, and digests that anybody with SQLite can
- * compute again, who has the file as it was then, or another copy of the same practice.
+ * The receipt of a comparison: the report, what was compared with what and when, and digests that anybody can compute
+ * again who has the database as it was then, or another copy of the same practice.
  */
-export function receiptOf(verified: Verified): string {
+export async function receiptOf(verified: Verified): Promise<string> {
   const { store, startedAt, endedAt, sample } = verified;
   const { organization, url, columns, timezone } = store.facts;
-  const { position } = wholeOf(statesOf(store, verified.resources));
-  const { receipt: _, ...report } = reportOf(verified);
-  const resources = verified.resources.map((each, index) => ({
-    ...report.resources[index],
-    ...{
-      unavailable: each.unavailable,
-      failure: (store.facts.deidentified ? each.failure?.code : each.failure?.message) ?? null,
-    },
-    tables: each.complete ? digestsOf(store, each.table) : [],
-  }));
+  const { position } = wholeOf(await statesOf(store, verified.resources));
+  const { receipt: _, ...report } = await reportOf(verified);
+  const resources: object[] = [];
+  for (const [index, each] of verified.resources.entries()) {
+    resources.push({
+      ...report.resources[index],
+      ...{
+        unavailable: each.unavailable,
+        failure: (store.facts.deidentified ? each.failure?.code : each.failure?.message) ?? null,
+      },
+      tables: each.complete ? await digestsOf(store, each.table) : [],
+    });
+  }
   const result = resultOf(report);
   const mode = sample === undefined ? { compared: 'all' } : { compared: 'sample', sample };
   return `${JSON.stringify(
@@ -90,8 +94,10 @@ function resultOf({ complete, differences, repaired }: Pick<VerifyReport, 'compl
   return differences > 0 ? 'repaired' : 'equal';
 }
 
-function statesOf(store: SqliteMirror, resources: readonly VerifiedResource[]) {
-  return new Map(resources.map(({ table }) => [table, store.resource(table)]));
+async function statesOf(store: SqlMirror, resources: readonly VerifiedResource[]) {
+  const states = new Map<MirrorTable, ResourceState>();
+  for (const { table } of resources) states.set(table, await store.resource(table));
+  return states;
 }
 
 /** The digest of a table. */
@@ -105,30 +111,27 @@ interface TableDigest {
 }
 
 /** Digests of the table of a resource, of its ids alone and of its columns, and of the tables of its lists. */
-function digestsOf(store: SqliteMirror, { name }: MirrorTable): TableDigest[] {
-  const { table, columns } = store.tables.rowsOf(store.tables.tables.find((each) => each.name === name) as MirrorTable);
-  const children = table.children.map((child) => {
-    const names = [child.parentKey, 'ordinal', ...child.columns.map((column) => column.name)];
-    return digestOf(store.connection, child.name, json(names), `${quoted(child.parentKey)}, ordinal`);
-  });
-  return [
-    digestOf(store.connection, name, 'id', 'id'),
-    digestOf(store.connection, name, json(columns.map((column) => column.name)), 'id'),
-    ...children,
-  ];
+async function digestsOf(store: SqlMirror, { name }: MirrorTable): Promise<TableDigest[]> {
+  const { database } = store;
+  const { line } = database.dialect;
+  const own = store.tables.tables.find((each) => each.name === name) as MirrorTable;
+  const { table, columns } = await store.tables.rowsOf(own);
+  const digests = [await digestOf(database, name, 'id', 'id'), await digestOf(database, name, line(columns), 'id')];
+  for (const child of table.children) {
+    const key: Target = { name: child.parentKey, type: 'integer' };
+    const all = line([key, { name: 'ordinal', type: 'integer' }, ...child.columns]);
+    digests.push(await digestOf(database, child.name, all, `${quoted(child.parentKey)}, ordinal`));
+  }
+  return digests;
 }
 
-function json(names: readonly string[]): string {
-  return `json_array(${names.map(quoted).join(', ')})`;
-}
-
-function digestOf(connection: Connection, table: string, line: string, order: string): TableDigest {
+async function digestOf(database: MirrorDatabase, table: string, line: string, order: string): Promise<TableDigest> {
   const query = `SELECT ${line} FROM ${quoted(table)} ORDER BY ${order}`;
   const hash = createHash('sha256');
   let rows = 0;
-  for (const value of connection.prepare<[], string | bigint>(query).pluck().safeIntegers().iterate()) {
-    hash.update(`${value}\n`);
-    rows++;
+  for await (const lines of database.lines(query)) {
+    for (const text of lines) hash.update(`${text}\n`);
+    rows += lines.length;
   }
   return { table, rows, query, sha256: hash.digest('hex') };
 }

@@ -1,14 +1,13 @@
 import { EXIT } from '../../../catalog/failures.ts';
 import { Failure, isInterruption } from '../../failure.ts';
-import { guarded } from '../sqlite/connection.ts';
-import type { SqliteMirror } from '../sqlite/sqlitemirror.ts';
+import type { SqlMirror } from '../sql/sqlmirror.ts';
 import type { ResourceState } from '../store.ts';
 import { Stream } from '../sync/listening.ts';
 import { type ReadTarget, ResourceReader } from '../sync/reading.ts';
-import { refusalOf } from '../sync/refusal.ts';
+import { isOfMirror, refusalOf } from '../sync/refusal.ts';
 import { type SyncOrder, syncOnce } from '../sync/syncrun.ts';
 import type { MirrorTable } from '../tables.ts';
-import { Doubts } from './doubts.ts';
+import { Doubts, LEAST } from './doubts.ts';
 
 /** A record that differs in some fields, by their wire names. */
 export interface DifferentRecord {
@@ -38,7 +37,7 @@ export interface VerifiedResource {
 
 /** What to compare, and how. */
 export interface VerifyOrder extends Omit<SyncOrder, 'store' | 'isIncrement'> {
-  readonly store: SqliteMirror;
+  readonly store: SqlMirror;
   /** Records of each resource that are read besides all ids; undefined: all records. */
   readonly sample: number | undefined;
   /** Makes the copy what the service says wherever it differs. */
@@ -76,18 +75,26 @@ class VerifyRun {
   async run(): Promise<readonly VerifiedResource[]> {
     const { tables, store } = this.order;
     const isWhole = ({ complete, unavailable }: ResourceState) => complete && unavailable === null;
-    const others = tables.filter((table) => !isWhole(store.resource(table)));
+    const others: MirrorTable[] = [];
+    for (const table of tables) if (!isWhole(await store.resource(table))) others.push(table);
     if (others.length > 0) await this.sync(others);
     for (const table of tables) await this.attempt(table, () => this.read(table));
     await this.sync(tables);
     for (let round = 1; round <= MAX_ROUNDS; round++) {
       for (const table of tables) await this.attempt(table, () => this.readAgain(table));
-      const isUnsettled = [...this.doubts.values()].some((doubts) => doubts.open(false) > 0);
-      if (!isUnsettled || round === MAX_ROUNDS) break;
+      if (round === MAX_ROUNDS || !(await this.isUnsettled())) break;
       await this.sync(tables);
     }
     for (const table of tables) await this.attempt(table, () => this.conclude(table));
-    return tables.map((table) => this.findings.get(table) ?? this.unread(table));
+    const found: VerifiedResource[] = [];
+    for (const table of tables) found.push(this.findings.get(table) ?? (await this.unread(table)));
+    return found;
+  }
+
+  /** Whether anything is in doubt that a sync may bring. */
+  private async isUnsettled(): Promise<boolean> {
+    for (const doubts of this.doubts.values()) if ((await doubts.open(false)) > 0) return true;
+    return false;
   }
 
   private async sync(tables: readonly MirrorTable[]): Promise<void> {
@@ -111,7 +118,7 @@ class VerifyRun {
         this.unavailable.set(table, unavailable);
         return;
       }
-      if (cause.exitCode === EXIT.file || cause.exitCode === EXIT.auth) throw cause;
+      if (isOfMirror(cause) || cause.exitCode === EXIT.auth) throw cause;
       this.failures.set(table, cause);
     }
   }
@@ -120,21 +127,19 @@ class VerifyRun {
   private async read(table: MirrorTable): Promise<void> {
     const { store, sample, onTable, onUnproved } = this.order;
     onTable(table);
-    const doubts = this.local(() => new Doubts(store, table));
-    const { reader } = this.reader(table, doubts);
-    this.local(() => doubts.begin());
+    const doubts = await Doubts.open(store, table);
+    const { reader } = await this.reader(table, doubts);
+    await doubts.begin();
     if (sample === undefined || !reader.tellsById) {
       const { unproved } = await reader.stageAll();
       if (unproved !== null) onUnproved(table, unproved);
     } else {
       const { unproved } = await reader.sweep();
       if (unproved !== null) onUnproved(table, unproved);
-      await reader.fetch(this.local(() => doubts.sample(sample)));
+      await reader.fetch(await doubts.sample(sample));
     }
-    this.local(() => {
-      doubts.end();
-      doubts.hold();
-    });
+    await doubts.end();
+    await doubts.hold();
     this.doubts.set(table, doubts);
   }
 
@@ -142,18 +147,18 @@ class VerifyRun {
   private async readAgain(table: MirrorTable): Promise<void> {
     const doubts = this.doubts.get(table);
     if (doubts === undefined) return;
-    this.local(() => doubts.compareAgain());
-    if (this.local(() => doubts.open()) === 0) return;
-    const { reader, found } = this.reader(table, doubts);
+    await doubts.compareAgain();
+    if ((await doubts.open()) === 0) return;
+    const { reader, found } = await this.reader(table, doubts);
     if (!reader.tellsById) await reader.stageAll();
-    for (let after = -(2n ** 63n); ; ) {
-      const ids = this.local(() => doubts.openIds(after));
+    for (let after = LEAST; ; ) {
+      const ids = await doubts.openIds(after);
       const last = ids.at(-1);
       if (last === undefined) return;
       if (reader.tellsById) found.clear();
       if (reader.tellsById) await reader.fetch(ids);
-      this.local(() => doubts.settleAbsent(ids, found));
-      after = BigInt(last);
+      await doubts.settleAbsent(ids, found);
+      after = last;
     }
   }
 
@@ -161,23 +166,21 @@ class VerifyRun {
     const { store, isRepair, now, sample } = this.order;
     const doubts = this.doubts.get(table);
     if (doubts === undefined) return;
-    const found = this.local(() => namedDifferences(doubts));
-    const differences = this.local(() => doubts.open());
-    const serverRows = this.local(() => doubts.rows() - doubts.extraRows() + doubts.countOf('missing'));
+    const found = await namedDifferences(doubts);
+    const differences = await doubts.open();
+    const serverRows = (await doubts.rows()) - (await doubts.extraRows()) + (await doubts.countOf('missing'));
     const at = new Date(now()).toISOString();
     const written = this.order.deidentifier?.instant(at) ?? at;
     if (isRepair && differences > 0) {
-      this.local(() => {
-        doubts.mend(written);
-        doubts.compareAgain();
-      });
+      await doubts.mend(written);
+      await doubts.compareAgain();
     }
-    const left = this.local(() => doubts.open());
-    const rows = this.local(() => doubts.rows());
+    const left = await doubts.open();
+    const rows = await doubts.rows();
     // Rows that nobody has accounted for stay so, for the next comparison.
-    const counted = rows - this.local(() => doubts.heldSurplus());
+    const counted = rows - (await doubts.heldSurplus());
     const isProved = left === 0 && sample === undefined;
-    const deletedRows = this.local(() => doubts.tombstones());
+    const deletedRows = await doubts.tombstones();
     await store.saveResource(table, { rows: counted, deletedRows, ...(isProved && { verifiedAt: at }) });
     this.findings.set(table, {
       ...{ table, rows, serverRows, ...found, differences },
@@ -185,15 +188,18 @@ class VerifyRun {
     });
   }
 
-  private unread(table: MirrorTable): VerifiedResource {
-    const { rows } = this.order.store.resource(table);
+  private async unread(table: MirrorTable): Promise<VerifiedResource> {
+    const { rows } = await this.order.store.resource(table);
     const unavailable = this.unavailable.get(table) ?? null;
     const nothing = { missing: [], extra: [], different: [], differences: 0, repaired: 0, serverRows: 0 };
     return { table, rows, ...nothing, complete: false, unavailable, failure: this.failures.get(table) ?? null };
   }
 
   /** Reads records straight into a comparison; `found`: the ids that came. */
-  private reader(table: MirrorTable, doubts: Doubts): { readonly reader: ResourceReader; readonly found: Set<string> } {
+  private async reader(
+    table: MirrorTable,
+    doubts: Doubts,
+  ): Promise<{ readonly reader: ResourceReader; readonly found: Set<string> }> {
     const { store } = this.order;
     const found = new Set<string>();
     const target: ReadTarget = {
@@ -202,24 +208,23 @@ class VerifyRun {
       load: () => Promise.reject(new Error('A comparison loads nothing.')),
       stage: async (_, records) => {
         for (const { id } of records) found.add(String(id));
-        this.local(() => doubts.compare(records));
+        await doubts.compare(records);
       },
-      stageIds: async (_, ids) => this.local(() => doubts.compareIds(ids)),
+      stageIds: (_, ids) => doubts.compareIds(ids),
     };
-    const hadStream = store.resource(table).position !== null;
+    const hadStream = (await store.resource(table)).position !== null;
     const stream = () => (hadStream ? this.stream : undefined);
     return { reader: new ResourceReader({ ...this.order, stream, store: target }, table), found };
   }
-
-  private local<T>(work: () => T): T {
-    return guarded(this.order.store.file, work);
-  }
 }
 
-function namedDifferences(doubts: Doubts): Pick<VerifiedResource, 'missing' | 'extra' | 'different'> {
+async function namedDifferences(doubts: Doubts): Promise<Pick<VerifiedResource, 'missing' | 'extra' | 'different'>> {
+  const different: DifferentRecord[] = [];
+  for (const id of await doubts.idsOf('different', MAX_NAMED))
+    different.push({ id, fields: await doubts.fieldsOf(id) });
   return {
-    missing: doubts.idsOf('missing', MAX_NAMED),
-    extra: doubts.idsOf('extra', MAX_NAMED),
-    different: doubts.idsOf('different', MAX_NAMED).map((id) => ({ id, fields: doubts.fieldsOf(id) })),
+    missing: await doubts.idsOf('missing', MAX_NAMED),
+    extra: await doubts.idsOf('extra', MAX_NAMED),
+    different,
   };
 }
