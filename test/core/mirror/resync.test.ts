@@ -18,7 +18,8 @@ import { type TestService, testService } from '../../support/service.ts';
 import { queried, TABLES, wrongRows } from './oracle.ts';
 import { connectionTo, disturbed, serverRecords } from './practice.ts';
 
-const DAY = 24 * 60 * 60_000;
+const HOUR = 60 * 60_000;
+const DAY = 24 * HOUR;
 const PAYMENT = {
   ...{ ledgerType: 'PatientProcedurePayment', amount: -80, transactionDate: '2026-01-05' },
   ...{ patient: { id: PATIENTS.ann }, location: { id: LOCATIONS.east } },
@@ -36,7 +37,9 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   file = join(folder, 'practice.db');
   data = join(folder, 'data');
+  // What is there is older than a sync asks for changes again, by the clock that its responses tell.
   await start(0, allRecords());
+  service.clock.advance(HOUR);
 });
 
 afterEach(async () => {
@@ -45,7 +48,7 @@ afterEach(async () => {
 });
 
 async function start(port = 0, records: ReturnType<typeof allRecords> = []): Promise<void> {
-  const clock = service?.clock ?? new TestClock(Date.now());
+  const clock = service?.clock ?? new TestClock(Date.now() - HOUR);
   service = await testService(records, { data, clock, streamRetentionDays: 2 });
   env = connectionTo(await service.app.listen({ host: '127.0.0.1', port }));
 }
@@ -99,14 +102,12 @@ describe('a server that no longer has what was told', () => {
     const kept = await tag('kept');
     const backup = join(folder, 'backup');
     await backUp({ data }, backup, { ...WORK, version: '1.2.3' });
-    // Longer ago than a sync asks for changes again.
-    service.clock.advance(20 * 60_000);
+    await sync(['--history']);
     const lost = await tag('lost');
     await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName: 'Lost' } });
     await remove(`/transactiontags/${kept}`);
-    service.clock.advance(20 * 60_000);
-    const before = await sync(['--history']);
-    expect(buried('transaction_tags')).toEqual([]);
+    const before = await sync();
+    expect(buried('transaction_tags')).toEqual([kept]);
     await service.close();
     await rm(data, { recursive: true });
     await restore(backup, { data }, WORK);
@@ -118,8 +119,11 @@ describe('a server that no longer has what was told', () => {
     expect(after.position.split('-')[0]).not.toBe(before.position.split('-')[0]);
     expect(await wrong()).toEqual({});
     expect(buried('transaction_tags')).toEqual([lost]);
-    expect(queried(file, `SELECT _operation AS o FROM transaction_tags_history WHERE id = ${kept}`)).toEqual([
-      { o: 'CREATE' },
+    const versions = `SELECT _operation AS o, _valid_to IS NULL AS now FROM transaction_tags_history WHERE id = ${kept} ORDER BY rowid`;
+    expect(queried(file, versions)).toEqual([
+      { o: 'CREATE', now: 0 },
+      { o: 'DELETE', now: 0 },
+      { o: 'CREATE', now: 1 },
     ]);
   });
 });
