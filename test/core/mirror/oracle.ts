@@ -128,10 +128,10 @@ function tablesOf(resource: string): string[] {
   return [TABLES[resource] ?? '', ...Object.values(LISTS[resource] ?? {})];
 }
 
-/** Entries of lists by the id of their record. */
+/** Entries of lists by the id of their record, in their order. */
 function grouped(entries: readonly Fields[], parent: string): Map<string, Fields[]> {
   const groups = new Map<string, Fields[]>();
-  for (const entry of entries) {
+  for (const entry of entries.toSorted((a, b) => Number(a.ordinal) - Number(b.ordinal))) {
     const id = String(entry[parent]);
     groups.set(id, [...(groups.get(id) ?? []), entry]);
   }
@@ -159,7 +159,13 @@ function wrongAmong(
     const own = new Map([...lists].map(([name, byParent]) => [name, byParent.get(id) ?? []]));
     found.push(...differences(resource, record, row, own).map((text) => `${id}: ${text}`));
   }
-  return [...found, ...[...rows.keys()].map((id) => `${id} is there no longer`)];
+  const known = new Set(all.map((row) => String(row.id)));
+  const orphans = [...lists.values()].flatMap((byParent) => [...byParent.keys()].filter((id) => !known.has(id)));
+  return [
+    ...found,
+    ...[...rows.keys()].map((id) => `${id} is there no longer`),
+    ...orphans.map((id) => `${id} has entries of lists, and no row`),
+  ];
 }
 
 /** Rows of a query. */
