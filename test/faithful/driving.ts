@@ -47,7 +47,7 @@ const COMMANDS = resolve(import.meta.dirname, '../../src/commands');
 async function commandOf(words: readonly string[]) {
   for (let length = words.length; length > 0; length--) {
     const name = words.slice(0, length);
-    if (!name.every((word) => /^[a-z]+$/.test(word))) continue;
+    if (!name.every((word) => /^[a-z][a-z-]*$/.test(word))) continue;
     const path = [`${join(COMMANDS, ...name)}.ts`, join(COMMANDS, ...name, 'index.ts')].find((file) =>
       existsSync(file),
     );

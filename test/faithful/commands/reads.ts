@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { LISTED, type Resource } from '../store.ts';
+import { type Fields, LISTED, type Resource } from '../store.ts';
 import { idsOf, type Row, rowsOf, type Setting, stored, type Table } from './row.ts';
 
 /** A list of everything gives every record once. */
@@ -55,6 +55,11 @@ async function checkMirror(setting: Setting): Promise<void> {
 const linkId = (value: unknown): string => String((value as { id: unknown }).id);
 const TODAY = '2026-03-02';
 
+/** A day on which a transaction was posted. */
+const postedOn = ({ service }: Setting): string => String(service.records('transactions')[0]?.transactionDate);
+
+const isIn31Days = (start: unknown): boolean => String(start) >= TODAY && String(start) < '2026-04-02';
+
 /** Guarantors of the aging report at a location, with their balances. */
 function owing({ service, location }: Setting, everywhere: boolean): string[] {
   return service.practice.owing
@@ -94,6 +99,35 @@ export const READS: Table = {
     ],
     tries: ['/api/v1/stream', '/api/v1/appointments'],
     check: (ran, { service }) => expect(rowsOf(ran)).toEqual([{ n: service.records('patients').length }]),
+  },
+  'reports day-sheet': {
+    line: (setting) => ['reports', 'day-sheet', '--date', postedOn(setting), '--format', 'ndjson'],
+    tries: ['/api/v1/stream', '/api/v1/appointments'],
+    check: (ran, setting) => {
+      const isPosted = ({ transactionDate, isActive }: Fields) => transactionDate === postedOn(setting) && isActive;
+      expect(idsOf(rowsOf(ran))).toEqual(idsOf(setting.service.records('transactions').filter(isPosted)));
+    },
+  },
+  'reports production': {
+    line: () => [
+      ...['reports', 'production', '--by', 'day', '--from', TODAY, '--days', '31', '--timezone', 'UTC'],
+      ...['--format', 'ndjson'],
+    ],
+    check: (ran, { service }) => {
+      const own = service.records('appointments').filter(({ start }) => isIn31Days(start));
+      const sum = (amounts: readonly unknown[]) => amounts.reduce<number>((total, amount) => total + Number(amount), 0);
+      expect(sum(rowsOf(ran).map(({ scheduledCents }) => scheduledCents))).toBe(
+        sum(own.map(({ scheduledAmount }) => scheduledAmount)),
+      );
+    },
+  },
+  'names learn': {
+    line: () => ['names', 'learn'],
+    tries: '/api/v1/appointments',
+    check: async (_, setting) => {
+      const named = rowsOf(await setting.molar(['names', 'list', '--kind', 'location', '--format', 'ndjson']));
+      expect(idsOf(named)).toEqual(setting.service.practice.locations.map(({ id }) => String(id)).sort());
+    },
   },
   'patients list': all('patients'),
   'documents list': all('documents'),
@@ -183,8 +217,7 @@ export const READS: Table = {
       'ndjson',
     ],
     check: (ran, { service }) => {
-      const within = ({ start }: { start?: unknown }) => String(start) >= TODAY && String(start) < '2026-04-02';
-      const own = service.records('appointments').filter(within);
+      const own = service.records('appointments').filter(({ start }) => isIn31Days(start));
       const amounts = (list: readonly { scheduledAmount?: unknown }[]) =>
         list.map(({ scheduledAmount }) => Number(scheduledAmount)).sort();
       expect(own.length).toBeGreaterThan(3);
