@@ -104,14 +104,14 @@ it('reads no long rows for the last visits of all patients, also from a file of 
   const file = join(folder, 'indexes.db');
   const mirrored = new Mirrored(file, false);
   await mirrored.load(new RandomPractice(new Draws('indexes'), '2026-11-22').records());
-  mirrored.close();
+  await mirrored.close();
   const older = openConnection(file);
   const names = "SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE '%by_patient_id_and_%'";
   const dropped = older.prepare(names).pluck().all() as string[];
   for (const name of dropped) older.exec(`DROP INDEX ${name}`);
   older.close();
   expect(dropped).toHaveLength(2);
-  new Mirrored(file, false).close();
+  await new Mirrored(file, false).close();
   const connection = openConnection(file, { readonly: true });
   const clock = new LocalClock('America/Denver');
   const question = { today: '2026-11-22', now: '', locations: null, zones: [], otherwise: clock, hasHistory: false };

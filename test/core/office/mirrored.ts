@@ -60,7 +60,7 @@ export class Mirrored {
   }
 
   private async publish(resources: readonly string[]): Promise<void> {
-    const published = { state: {}, found: null, missing: 0, border: 1 };
+    const published = { state: { complete: true }, found: null, missing: 0, border: 1 };
     const tables = new Map(resources.map((name) => [tableOf(name), published]));
     await (await this.store).publish({ tables, locations: undefined, at: new Date(this.now).toISOString() });
     this.now += 60_000;
