@@ -41,6 +41,8 @@ const isCounted = (row: string) => !/"(records|transactions)":0[,}]/.test(row);
  * and what its audit log says was done.
  */
 export async function everythingOf(service: TestService): Promise<Record<string, unknown>> {
+  // First, so that every entry has its place already.
+  const entries = await storedEntries(service);
   const tables = await dump(service.service);
   const messages = await allMessages(service);
   const counted = new Map<string, number>();
@@ -56,7 +58,6 @@ export async function everythingOf(service: TestService): Promise<Record<string,
     patient_id: number | null;
   }>(sql`SELECT org, routing_key, places, record, record_id, patient_id FROM stream_messages`);
   const uncounted = await read.all(sql`SELECT org FROM ledger_versions WHERE counted <> version`);
-  const entries = await storedEntries(service);
   const steady = (value: unknown) =>
     JSON.stringify(value).replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'guid');
   return {
