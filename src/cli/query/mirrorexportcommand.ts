@@ -36,7 +36,7 @@ export const mirrorExportArguments = {
 
 export const mirrorExportFlags: FlagInput = {
   to: text('FOLDER', 'Folder of the files; created if missing', { required: true }),
-  from: text('FILE.db', 'The mirror to export, or postgres://HOST/DATABASE; else that of the profile'),
+  from: text('FILE.db', "The mirror to export, or postgres://HOST/DATABASE; else the profile's"),
   ...mirrorFormat,
   json: toggle('Print the summary as JSON; errors are JSON too'),
   excel: outputFlags.excel,

@@ -36,7 +36,7 @@ export const queryFlags: FlagInput = {
   file: text('FILE', 'Read the statement from a file; - is standard input'),
   name: text('NAME', 'Read a saved statement: NAME.sql in queries/ of the folder for configuration'),
   param: list('NAME=VALUE', 'Value of :NAME in the statement; may be repeated'),
-  from: text('FILE.db', 'The mirror to read, or postgres://HOST/DATABASE; else that of the profile'),
+  from: text('FILE.db', "The mirror to read, or postgres://HOST/DATABASE; else the profile's"),
   fresh: text('TIME', 'Sync the mirror first when it is older than this, such as 15m, or missing'),
   partial: toggle('Read tables whose first load is not finished, too'),
   timeout: text('TIME', 'Stop after this time, such as 30s or 5m; no limit where not given'),
