@@ -38,6 +38,8 @@ export abstract class MolarCommand extends Command {
   private given: CommandInput | undefined;
   /** A note has said already which day is today, and where. */
   private isZoneTold = false;
+  /** And that it is the zone of this computer. */
+  protected isComputersZoneTold = false;
   private opened: Connections | undefined;
   private client: Promise<ApiClient> | undefined;
   private noted: Notes | undefined;
@@ -57,10 +59,11 @@ export abstract class MolarCommand extends Command {
     const known = this.ctor.flags ?? {};
     this.given = { flags: withConfiguredDefaults(flags, known, env, streams.stdout.isTTY), args };
     checkZone(this.given.flags);
-    const { flags: meant, note } = understood(this.given.flags, known, this.context);
+    const { flags: meant, note, isComputersZoneTold } = understood(this.given.flags, known, this.context);
     this.given = { flags: meant, args };
     if (note !== undefined) await this.note(note);
     this.isZoneTold = note !== undefined;
+    this.isComputersZoneTold = isComputersZoneTold;
     return this.given;
   }
 

@@ -7,7 +7,7 @@ import type { FlagValues } from './values.ts';
 type Known = Readonly<Record<string, object>>;
 
 /** Flags that name a format in their own way. */
-const FORMAT_FLAGS = ['format', 'json', 'csv', 'excel', 'out'];
+const FORMAT_FLAGS = ['format', 'json', 'csv', 'excel', 'out', 'split-by'];
 
 /** The flags of a command with the defaults of `molar config` for those not given. Throws a Failure (exit 9) for an unreadable file. */
 export function withConfiguredDefaults(

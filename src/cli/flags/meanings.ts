@@ -13,6 +13,8 @@ type Known = Readonly<Record<string, object>>;
 export interface Understood {
   readonly flags: FlagValues;
   readonly note: string | undefined;
+  /** The note tells that the zone is this computer's. */
+  readonly isComputersZoneTold: boolean;
 }
 
 /**
@@ -44,7 +46,8 @@ export function understood(
     const zones = readZones(withIds, env, namesOnce());
     const { zone, origin } = zones.today(askedLocations(withIds));
     const { date } = zones.clock({ zone }).of(clock.now());
-    return { date, text: `${date} in ${zone}${origin === 'computer' ? ", this computer's time zone" : ''}` };
+    const isComputers = origin === 'computer';
+    return { date, isComputers, text: `${date} in ${zone}${isComputers ? ", this computer's time zone" : ''}` };
   });
 }
 
@@ -52,6 +55,7 @@ export function understood(
 interface Today {
   readonly date: string;
   readonly text: string;
+  readonly isComputers: boolean;
 }
 
 function withDates(flags: FlagValues, names: readonly string[], find: () => Today): Understood {
@@ -74,6 +78,7 @@ function withDates(flags: FlagValues, names: readonly string[], find: () => Toda
   return {
     flags: { ...flags, ...Object.fromEntries(dates) },
     note: isSilent ? undefined : `${taken.join(', ')} (today is ${today?.text}).`,
+    isComputersZoneTold: !isSilent && today?.isComputers === true,
   };
 }
 

@@ -66,7 +66,10 @@ export function zoneText(flags: FlagValues, context: Pick<Context, 'env'>): stri
 /** Which zones the times of records with a location are in. */
 export function recordZonesText(zones: Zones, flags: FlagValues, context: Pick<Context, 'env'>): string {
   if (!zones.areSeveral) return zoneText(flags, context);
-  return `Times are local to the location of each record; where it has none, in ${readZone(flags, context).zone}`;
+  const { zone } = readZone(flags, context);
+  const elsewhere = zones.of(undefined).zone;
+  const where = elsewhere === zone ? '' : ` ${elsewhere} where its zone is not known;`;
+  return `Times are local to the location of each record;${where} where it has none, in ${zone}`;
 }
 
 /** A local date `YYYY-MM-DD` and the second of its day. */

@@ -150,7 +150,8 @@ export abstract class MirrorSyncCommand extends MolarCommand {
       const keep = (synced: SyncOutcome) => keepContents({ ...keeping, isQuiet: isOn(flags, 'quiet') }, synced);
       const incomplete = filesFailure(await keep(outcome));
       const isFollowing = isOn(flags, 'follow');
-      await this.conclude(order, outcome, client, isFollowing && isOn(flags, 'json'));
+      const isSilent = isFollowing && isOn(flags, 'json');
+      await this.conclude(order, outcome, client, { isSilent, hasFiles: incomplete === undefined });
       if (!isFollowing && incomplete !== undefined) throw incomplete;
       if (!isFollowing) return;
       if (incomplete !== undefined) await this.note(incomplete.message);
@@ -181,7 +182,7 @@ export abstract class MirrorSyncCommand extends MolarCommand {
     { place, held, flags, named }: Order,
     outcome: SyncOutcome,
     client: ApiClient,
-    isSilent: boolean,
+    { isSilent, hasFiles }: { readonly isSilent: boolean; readonly hasFiles: boolean },
   ): Promise<void> {
     const contents = await held.read();
     const failure = syncFailure(outcome.resources, named, contents?.resources);
@@ -190,7 +191,10 @@ export abstract class MirrorSyncCommand extends MolarCommand {
       throw failure;
     if (contents !== undefined && !isSilent) {
       const { requests } = client.statistics;
-      await this.report(flags, place, contents, outcome.resources, { isComplete: failure === undefined, requests });
+      await this.report(flags, place, contents, outcome.resources, {
+        isComplete: failure === undefined && hasFiles,
+        requests,
+      });
     }
     if (failure !== undefined) throw failure;
   }

@@ -32,13 +32,16 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
     const schema = place.kind === 'file' ? 'main' : (place.schema ?? 'public');
     return dbtSources(describedTables(contents.columns), { schema, about: aboutOf(contents) });
   },
-  datasette: (contents, { name }) =>
-    datasetteMetadata(describedTables(contents.columns), {
+  datasette: (contents, { name, kind }) => {
+    if (kind === 'postgres')
+      throw usageFailure('Datasette reads files of SQLite, not PostgreSQL.', { source: '--format' });
+    return datasetteMetadata(describedTables(contents.columns), {
       database: basename(name).replace(/\.[^.]+$/, ''),
       title: `Practice ${contents.facts.organization}`,
       about: aboutOf(contents),
       isDeidentified: Boolean(contents.facts.deidentified),
-    }),
+    });
+  },
 };
 
 export const tablesFlags: FlagInput = {

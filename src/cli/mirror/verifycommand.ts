@@ -50,6 +50,7 @@ export const verifyFlags: FlagInput = {
     'FILE',
     'Where to write the receipt; beside the file of the mirror, with .verify.json at the end, if not given, and of a database in the data folder',
   ),
+  deidentify: mirror.text('KEYFILE', 'The key of a de-identified mirror, where its file was moved'),
   moved: mirror.toggle('The same practice has a new address: compare everything'),
   'page-size': rowFlags['page-size'],
   parallel: exportFlags.parallel,

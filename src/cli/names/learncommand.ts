@@ -1,6 +1,5 @@
 import type { FlagInput } from '@oclif/core/interfaces';
-import { readSettings } from '../../core/connection/settings.ts';
-import { Failure, usageFailure } from '../../core/failure.ts';
+import { usageFailure } from '../../core/failure.ts';
 import { readFrom, readMirror } from '../../core/mirror/access.ts';
 import { linkedIds } from '../../core/mirror/sql/linkedids.ts';
 import { noMirror } from '../../core/mirror/sql/reading.ts';
@@ -8,14 +7,14 @@ import { changeNames, withNewRows } from '../../core/names/changenames.ts';
 import { learnFromService } from '../../core/names/learn.ts';
 import { NAME_KINDS, type NameRow } from '../../core/names/namerows.ts';
 import { pluralOf } from '../../core/names/namesfile.ts';
-import { connectionFlags, readConnectionFlags, talkFlags } from '../flags/connection.ts';
+import { connectionFlags, talkFlags } from '../flags/connection.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { outputFlags } from '../flags/output.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { mirrorPlace } from '../mirror/place.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { lockOwner } from '../process/lockowner.ts';
-import { namesFile } from './profilenames.ts';
+import { namesFile, organizationOf } from './profilenames.ts';
 
 export const namesLearnFlags: FlagInput = {
   from: flagGroup().text('FILE', 'Mirror to learn from; that of the profile, else the API, when not given'),
@@ -78,15 +77,5 @@ export abstract class NamesLearnCommand extends MolarCommand {
       await this.note(`Only part of these was read: ${parts.join(', ')}. After molar mirror sync all of them count.`);
     }
     return rows;
-  }
-}
-
-/** The organization of the connection; undefined where there is none. */
-function organizationOf(flags: FlagValues, env: Readonly<Record<string, string | undefined>>): string | undefined {
-  try {
-    return readSettings(readConnectionFlags(flags), env).organization;
-  } catch (cause) {
-    if (cause instanceof Failure && cause.code === 'usage.connection') return undefined;
-    throw cause;
   }
 }

@@ -54,3 +54,16 @@ export function askedLocations(flags: FlagValues): readonly string[] {
   const texts = ['location', 'preferred-location'].flatMap((name) => textFlags(flags, name));
   return texts.flatMap((text) => text.split(',').map((part) => part.trim())).filter((id) => /^\d+$/.test(id));
 }
+
+/** The organization of the connection; undefined where there is none. */
+export function organizationOf(
+  flags: FlagValues,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  try {
+    return readSettings(readConnectionFlags(flags), env).organization;
+  } catch (cause) {
+    if (cause instanceof Failure && cause.code === 'usage.connection') return undefined;
+    throw cause;
+  }
+}

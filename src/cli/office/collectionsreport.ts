@@ -98,7 +98,8 @@ async function withMirrored(rows: readonly OfficeRow[], { mirror, setting }: Acc
 
 async function locationsOf({ mirror, setting }: Access): Promise<readonly string[]> {
   if (setting.question.locations !== null) return setting.question.locations;
-  const { rows } = await mirror(['transactions']);
+  // Of an older one a new location would be missing, which no check of the others tells.
+  const { rows } = await mirror(['transactions'], true);
   const { values } = rows('SELECT DISTINCT location_id FROM transactions WHERE location_id IS NOT NULL ORDER BY 1');
   return values.map(([id]) => String(id));
 }

@@ -1,6 +1,6 @@
 import type { Config } from '@oclif/core/config';
 import { EXIT } from '../../catalog/failures.ts';
-import { Failure, isInterruption, localFailure } from '../../core/failure.ts';
+import { Failure, isInterruption, localFailure, usageFailure } from '../../core/failure.ts';
 import { readMirror } from '../../core/mirror/access.ts';
 import { noMirror } from '../../core/mirror/sql/reading.ts';
 import { QueryFault } from '../../core/query/fault.ts';
@@ -10,6 +10,7 @@ import { SqliteQuery } from '../../core/query/sqlitequery.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { mirrorPlace } from '../mirror/place.ts';
+import { organizationOf } from '../names/profilenames.ts';
 import { FreshMirror, freshLine } from '../query/freshmirror.ts';
 import { queryFailure } from '../query/queryfailure.ts';
 
@@ -49,6 +50,12 @@ export async function currentMirror(resources: readonly string[], place: MirrorP
   if (!isOn(flags, 'offline')) await refreshed(mirror, resources, place);
   const contents = await readMirror(mirror);
   if (contents === undefined) throw noMirror(mirror.name);
+  const { organization } = contents.facts;
+  const asked = organizationOf(flags, context.env) ?? organization;
+  if (asked !== organization)
+    throw usageFailure(`${mirror.name} is a mirror of the organization ${organization}, not of ${asked}.`, {
+      source: '--organization',
+    });
   return { hasHistory: contents.facts.history, rows: (sql) => rowsOf(mirror.name, sql) };
 }
 

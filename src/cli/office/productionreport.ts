@@ -1,10 +1,10 @@
 import { operationOf, pathOf } from '../../catalog/catalog.ts';
 import { formatFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
 import { production } from '../../catalog/resources/reports.ts';
-import { agreement } from '../../core/office/agreement.ts';
 import { bookedSql } from '../../core/office/appointments.ts';
 import { daysAfter } from '../../core/office/calendar.ts';
 import {
+  checkProduction,
   groupRequests,
   type ProductionGroup,
   type ProductionQuery,
@@ -78,8 +78,7 @@ async function answer(access: Access, asked: Asked, locations: readonly string[]
   const { rows, check } = await agreeing(async (isAgain) => {
     const groups = await groupsOf(access, asked, locations, isAgain);
     const read = await readProduction({ ...asked, locations, timezone: setting.timezone, groups }, ask);
-    const gotCents = read.rows.reduce((sum, row) => sum + Number(row.scheduledCents), 0);
-    return { rows: read.rows, check: agreement('Scheduled production', read.expectedCents, gotCents) };
+    return { rows: read.rows, check: checkProduction(read) };
   });
   return { rows: rows.map((row) => named(row, asked.by, setting)), check };
 }
@@ -100,8 +99,9 @@ async function groupsOf(
   return idsOf(access, `${by}_id`, range, locations, isRenewed);
 }
 
+/** Of an older mirror a new location would be missing, which no check of the others tells. */
 async function locationsOf(access: Access, range: DayRange): Promise<readonly string[]> {
-  return access.setting.question.locations ?? idsOf(access, 'location_id', range, null, false);
+  return access.setting.question.locations ?? idsOf(access, 'location_id', range, null, true);
 }
 
 /** Ids that booked appointments of these days, and of the days around them in other zones, have in a column. */

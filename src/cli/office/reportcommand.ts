@@ -1,6 +1,7 @@
 import { usageFailure } from '../../core/failure.ts';
 import { nameId } from '../../core/names/namerows.ts';
 import type { Question } from '../../core/office/report.ts';
+import type { OfficeRow } from '../../core/office/result.ts';
 import { type Context, setContext } from '../context.ts';
 import { type FlagValues, isOn, textFlag, textFlags } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
@@ -51,12 +52,12 @@ abstract class ReportCommand extends MolarCommand {
     const writing: Writing = { plan, flags, context };
     if (split !== undefined) {
       const paths = await writeByLocation(split.folder, order, access, writing);
-      await this.sayZone(setting);
+      await this.sayZone(setting, []);
       return this.print(paths.map((path) => `${path}\n`).join(''));
     }
     const result = resultOf(order, await asked.answer(access));
     const hidden = await writeOffice(result, writing);
-    await this.sayZone(setting);
+    await this.sayZone(setting, result.rows);
     await this.sayHidden(result, hidden, plan.isDefaultLimit);
   }
 
@@ -86,13 +87,15 @@ abstract class ReportCommand extends MolarCommand {
   }
 
   /** The computer's zone is a guess, which is told. */
-  private async sayZone({ zones, names, question }: Setting): Promise<void> {
-    const locations = question.locations ?? names.locations().map(({ id }) => id);
-    const known = locations.length === 0 ? [zones.of(undefined)] : locations.map((id) => zones.of(id));
+  private async sayZone({ zones, question }: Setting, rows: readonly OfficeRow[]): Promise<void> {
+    const shown = [...new Set(rows.map((row) => row['location.id'] ?? undefined))];
+    const locations = shown.length === 0 ? (question.locations ?? [undefined]) : shown;
+    const known = locations.map((id) => zones.of(id === undefined ? undefined : String(id)));
     const guessed = known.find(({ origin }) => origin === 'computer');
-    if (guessed === undefined) return;
+    if (guessed === undefined || this.isComputersZoneTold) return;
+    const where = zones.areSeveral ? ' of locations without a time zone' : '';
     await this.note(
-      `Days and times are those of ${guessed.zone}, the time zone of this computer; --timezone or molar names edit names another.`,
+      `Days and times${where} are those of ${guessed.zone}, the time zone of this computer; --timezone or molar names edit names another.`,
     );
   }
 

@@ -81,8 +81,18 @@ function filterTexts(
   };
   const where = { label: 'Locations', text: locations?.map(nameOf).join(', ') ?? 'all' };
   const today = zones.today(question.locations ?? []).zone;
-  const zone = { label: 'Times', text: zones.areSeveral ? `local to each location; otherwise ${today}` : today };
+  const zone = {
+    label: 'Times',
+    text: zones.areSeveral ? localText(zones, today) : today,
+  };
   return [...own, where, ...(columns.some(({ kind }) => kind === 'instant') ? [zone] : [])];
+}
+
+/** Local times, with the zones of locations for which none is known, and of rows without a location. */
+function localText(zones: Setting['zones'], today: string): string {
+  const { zone } = zones.of(undefined);
+  if (zone === today) return `local to each location; otherwise ${today}`;
+  return `local; ${zone} without a zone, ${today} without a location`;
 }
 
 /** Units of numbers, where the name does not tell. */

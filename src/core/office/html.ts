@@ -61,7 +61,9 @@ function rowsTable({ rows, totals, clockOf }: OfficeResult, shown: readonly Show
     const cents = sumOf === undefined ? undefined : totals[sumOf];
     return typeof cents === 'number' ? dollarsText(cents) : '';
   });
-  return `<div class="cards">\n${htmlTable('', shown, cells, [totalLabel(totals), ...sums.slice(1)])}\n</div>`;
+  const label = shown.findIndex(({ sumOf }) => sumOf === undefined);
+  const foot = sums.map((sum, at) => (at === label ? totalLabel(totals) : sum));
+  return `<div class="cards">\n${htmlTable('', shown, cells, foot)}\n</div>`;
 }
 
 function groupTable(label: string, of: readonly MoreTotal[]): string {

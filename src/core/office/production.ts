@@ -4,6 +4,7 @@ import { mapInOrder } from '../orderedmap.ts';
 import type { Row } from '../pages/page.ts';
 import { wholeNumber } from '../query/result.ts';
 import { daysFrom, productionDay } from '../reports/production.ts';
+import { type Agreement, agreement } from './agreement.ts';
 import type { OfficeColumn } from './report.ts';
 import type { OfficeRow, Picture } from './result.ts';
 
@@ -32,6 +33,8 @@ interface Sum {
   readonly appointments: number;
   readonly cents: number;
 }
+
+const NOTHING: Sum = { appointments: 0, cents: 0 };
 
 /** Days of one request at most (specification, Limits). */
 const MAX_RANGE = 31;
@@ -76,17 +79,30 @@ export function wholeRequests(query: ProductionQuery): readonly Request[] {
   return partsOf(query).map(([from, range]) => ({ group: '', terms: termsOf(query, from, range) }));
 }
 
-/** The rows of the report, groups without appointments left out, and what the report without groups says, in cents. */
-export async function readProduction(
-  query: ProductionQuery,
-  ask: AskProduction,
-): Promise<{ readonly rows: readonly OfficeRow[]; readonly expectedCents: number }> {
+/** The rows of the report, and what the report without groups says. */
+interface Production {
+  readonly rows: readonly OfficeRow[];
+  readonly expected: Sum;
+}
+
+/** Reads the groups, of which those without appointments have no row, and all of it. */
+export async function readProduction(query: ProductionQuery, ask: AskProduction): Promise<Production> {
   const groups = await sums(groupRequests(query), ask);
   const whole = await sums(wholeRequests(query), ask);
   const rows = [...groups].flatMap(([group, { appointments, cents }]) =>
     appointments === 0 ? [] : [{ ...keyOf(query.by, group), appointments, scheduledCents: cents }],
   );
-  return { rows, expectedCents: whole.get('')?.cents ?? 0 };
+  return { rows, expected: whole.get('') ?? NOTHING };
+}
+
+/** Whether the groups are all of it; appointments without production count, too. */
+export function checkProduction({ rows, expected }: Production): Agreement {
+  const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
+  const [appointments, cents] = [sum('appointments'), sum('scheduledCents')];
+  const money = agreement('Scheduled production', expected.cents, cents);
+  if (appointments === expected.appointments) return money;
+  const problem = `The API has ${expected.appointments} appointments, its groups have ${appointments}.`;
+  return { ...money, agrees: false, problems: [...money.problems, problem] };
 }
 
 function keyOf(by: ProductionGroup, group: string): OfficeRow {
@@ -97,7 +113,7 @@ async function sums(requests: readonly Request[], ask: AskProduction): Promise<R
   const found = new Map<string, Sum>();
   const each = async ({ group, terms }: Request) => ({ group, sum: sumOf(await ask(terms)) });
   for await (const { group, sum } of mapInOrder(listed(requests), CONCURRENCY, each)) {
-    const before = found.get(group) ?? { appointments: 0, cents: 0 };
+    const before = found.get(group) ?? NOTHING;
     found.set(group, { appointments: before.appointments + sum.appointments, cents: before.cents + sum.cents });
   }
   return found;

@@ -34,10 +34,11 @@ export function inOrder(
   });
 }
 
-/** The order of `--sort`; ties by id, of the patient where a row has none of its own. */
+/** The order of `--sort`; ties by id, of the patient, or of what the row is a group of, where a row has none of its own. */
 export function orderOf(keys: readonly SortKey[], columns: readonly OfficeColumn[]): RowOrder {
   const hasId = columns.some(({ name }) => name === 'id');
-  const own = columns.find(({ name }) => name === 'patient.id');
+  const group = columns.slice(0, 1).find(({ kind }) => kind === 'id');
+  const own = columns.find(({ name }) => name === 'patient.id') ?? group;
   return new RowOrder(hasId || own === undefined ? keys : [...keys, { column: rowColumn(own), descending: false }]);
 }
 

@@ -52,7 +52,7 @@ export function officeTable(
   look: OfficeLook,
 ): { readonly text: string; readonly hidden: readonly string[] } {
   const { title, rows, check } = result;
-  const shown = look.isChosen ? result.columns.map((column) => plain(column, result)) : forPeople(result);
+  const shown = look.isChosen ? result.columns.map((column) => plain(column, result)) : forPeople(result, look.header);
   const hasTotal = rows.length > 0 && result.columns.some(({ kind }) => kind === 'cents');
   const columns = hasTotal ? withTotal(shown, result) : shown;
   const { text, hidden } = reportTable(columns, { ...look, hasTotal });
@@ -89,12 +89,13 @@ function plain(column: OfficeColumn, { rows, clockOf, columns }: OfficeResult): 
   };
 }
 
-/** The columns for people: names as one, ids beside the names there are, no column without a value, no date that all share. */
-function forPeople(result: OfficeResult): Shown[] {
-  const { columns, rows } = result;
+/** The columns for people: names as one, ids beside the names there are, no column without a value, no date of which the header tells. */
+function forPeople(result: OfficeResult, hasHeader: boolean): Shown[] {
+  const { columns, rows, filters } = result;
+  const isOneDay = hasHeader && !filters.some(({ label }) => label === 'Days');
   const isEmpty = ({ name }: OfficeColumn) => rows.every((row) => (row[name] ?? '') === '');
   const isShared = ({ name }: OfficeColumn) =>
-    name === 'date' && columns.length > FEW && isSame(rows.map((row) => row[name]));
+    name === 'date' && isOneDay && columns.length > FEW && isSame(rows.map((row) => row[name]));
   return columns.flatMap((column): Shown[] => {
     const { name } = column;
     const [head = '', part] = name.split('.');

@@ -62,6 +62,8 @@ function rowsSheet(result: OfficeResult): ReportSheet {
     const sum = kind === 'cents' ? totals[name] : undefined;
     return typeof sum === 'number' ? dollarsCell(sum, STYLE.totalDollars) : textCell('', STYLE.total);
   });
+  // Where every column is money there is no room for it.
+  const label = columns.findIndex(({ kind }) => kind !== 'cents');
   return {
     name: title,
     above: headLines(result),
@@ -72,7 +74,7 @@ function rowsSheet(result: OfficeResult): ReportSheet {
       const clock = clockOf(row);
       return columns.map((column) => valueCell(row[column.name], column.kind, clock));
     },
-    totals: [textCell(totalLabel(totals), STYLE.total), ...sums.slice(1)],
+    totals: sums.map((sum, at) => (at === label ? textCell(totalLabel(totals), STYLE.total) : sum)),
   };
 }
 

@@ -43,7 +43,7 @@ describe('lists for people', () => {
       '',
     ]);
     expect(ran.stderr).toBe(
-      'Times are local to the location of each record; where it has none, in Pacific/Auckland.\n',
+      'Times are local to the location of each record; UTC where its zone is not known; where it has none, in Pacific/Auckland.\n',
     );
   });
 

@@ -127,6 +127,20 @@ describe('reports production', () => {
     ((await office.get(PRODUCTION, { filter: range })) as Record_[] | undefined) ?? [];
   const sum = (all: readonly Record_[]) => all.reduce((total, one) => total + Number(one.scheduledAmount), 0);
 
+  it('counts an appointment without production that is newer than the mirror, and has a file for its location', async () => {
+    const day = ['--from', '2126-03-06', '--days', '1'];
+    expect((await office.json('production', ...day)).records).toEqual([]);
+    const asked = { token: TOKENS.full, organization: ORGANIZATION };
+    const body = {
+      ...{ start: '2126-03-06T16:00:00Z', duration: 30, status: 'CONFIRMED' },
+      ...{ patient: { id: 9 }, provider: { id: 3 }, operatory: { id: 51 } },
+    };
+    const made = await office.service.call('POST', '/appointments', { ...asked, body });
+    expect(made.status).toBe(201);
+    const [row, ...others] = (await office.json('production', ...day)).records;
+    expect([row?.appointments, row?.scheduledCents, others]).toEqual([1, 0, []]);
+  });
+
   it.each(['location', 'provider', 'day'])('by %s: its rows add up to what the API says of all', async (by) => {
     const { records: rows, totals, check } = await office.json('production', '--by', by, ...from);
     const all = [
