@@ -10,6 +10,7 @@ import {
   NAME_KINDS,
   type NameKind,
   type NameRow,
+  nameId,
   nameKind,
   nameOrder,
   unnamed,
@@ -64,7 +65,8 @@ export abstract class NamesEditCommand extends MolarCommand {
     const change = await changeNames(
       file,
       (names) => {
-        const id = names.idOf(kind, String(idText), 'ID');
+        const id = nameId(names.idOf(kind, String(idText), 'ID'));
+        if (id === undefined) throw usageFailure('ID must be a positive integer, or a name.', { source: 'ID' });
         return withRows(names, [{ ...(names.rowOf(kind, id) ?? unnamed({ kind, id })), ...given }]);
       },
       lockOwner(this.context.clock),

@@ -95,6 +95,8 @@ describe('names edit', () => {
     [['room', '5', '--name', 'A'], 'KIND must be one of location, provider, operatory.'],
     [['locaton', '5', '--name', 'A'], 'Did you mean location?'],
     [['location', '--name', 'A'], 'ID is missing'],
+    [['location', '0', '--name', 'Zero'], 'ID must be a positive integer, or a name.'],
+    [['location', '12345678901234567890', '--name', 'A'], 'ID must be a positive integer, or a name.'],
     [['location', '5'], 'There is nothing to change'],
     [['location', 'Harbour', '--name', 'A'], 'no location is named "Harbour"'],
     [['provider', '5', '--timezone', 'UTC'], '--timezone must be empty for a provider'],
