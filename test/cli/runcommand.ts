@@ -14,7 +14,7 @@ export interface Ran {
 
 export interface World {
   readonly script?: Script;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   /** Columns of the terminal that all streams are; none where absent. */
   readonly terminal?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -106,8 +106,8 @@ function networkOf(script: Script | undefined): ReturnType<Context['openNetwork'
   };
 }
 
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  if (text !== '') yield Buffer.from(text);
+async function* once(input: string | Uint8Array): AsyncGenerator<Uint8Array> {
+  if (input.length > 0) yield typeof input === 'string' ? Buffer.from(input) : input;
 }
 
 /** The failure that a command wrote as JSON; fails unless standard error is that object and nothing else. */

@@ -95,7 +95,7 @@ export abstract class NamesEditCommand extends MolarCommand {
       await unlink(copy);
       throw localFailure('local.file', `The editor ended with ${code ?? 'a signal'}; the names are as they were.`);
     }
-    const edited = checkedRows(await guarded(`read ${copy}`, () => readFile(copy, 'utf8')), copy, keep);
+    const edited = checkedRows(await guarded(`read ${copy}`, () => readFile(copy)), copy, keep);
     const change = await changeNames(
       file,
       (names) => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import * as Args from '@oclif/core/args';
 import type { FlagInput } from '@oclif/core/interfaces';
+import { csvText } from '../../core/documents/uploads/csvrows.ts';
 import { fileFailure, usageFailure } from '../../core/failure.ts';
 import { changeNames, type NamesChange, withRows } from '../../core/names/changenames.ts';
 import { type NameRow, NamesSyntax, parseNames } from '../../core/names/namerows.ts';
@@ -8,7 +9,7 @@ import { flagGroup } from '../flags/declare.ts';
 import { isOn } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
 import { lockOwner } from '../process/lockowner.ts';
-import { readAll } from '../terminal/streams.ts';
+import { readBytes } from '../terminal/streams.ts';
 import { namesFile, quietNamesFlags } from './profilenames.ts';
 
 export const namesImportArguments = {
@@ -30,7 +31,7 @@ export abstract class NamesImportCommand extends MolarCommand {
     const { flags, args } = await this.input();
     const { context } = this;
     const source = String(args.file);
-    const rows = checkedRows(await this.text(source), source === '-' ? 'standard input' : source);
+    const rows = checkedRows(await this.bytes(source), source === '-' ? 'standard input' : source);
     const change = await changeNames(
       namesFile(flags, context.env),
       (names) => (isOn(flags, 'replace') ? rows : withRows(names, rows)),
@@ -39,17 +40,18 @@ export abstract class NamesImportCommand extends MolarCommand {
     await this.note(changeText(change));
   }
 
-  private async text(source: string): Promise<string> {
+  private async bytes(source: string): Promise<Uint8Array> {
     const { streams, signal } = this.context;
-    if (source === '-') return readAll(streams.stdin.chunks, signal);
-    return readFile(source, 'utf8').catch((cause: unknown) => {
+    if (source === '-') return readBytes(streams.stdin.chunks, signal);
+    return readFile(source).catch((cause: unknown) => {
       throw fileFailure(`read ${source}`, cause);
     });
   }
 }
 
-/** The rows of a names file that somebody wrote. Throws a Failure (exit 2) that names the line. */
-export function checkedRows(text: string, label: string, hint = 'Nothing was changed.'): NameRow[] {
+/** The rows of a names file that somebody wrote. Throws a Failure (exit 2) that names the line, or says that it is not UTF-8. */
+export function checkedRows(bytes: Uint8Array, label: string, hint = 'Nothing was changed.'): NameRow[] {
+  const text = csvText(bytes, label, hint);
   try {
     return parseNames(text);
   } catch (cause) {

@@ -149,12 +149,17 @@ function isClosed(problem: NodeJS.ErrnoException): boolean {
 
 /** All chunks as text; rejects with the reason of the signal, since a person may never end what they type. */
 export async function readAll(chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<string> {
+  return (await readBytes(chunks, signal)).toString('utf8');
+}
+
+/** The same as bytes. */
+export async function readBytes(chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   const reading = (async () => {
     for await (const chunk of chunks) parts.push(chunk);
   })();
   await untilAborted(reading, signal);
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts);
 }
 
 /** The same chunks; throws the reason of the signal as soon as that aborts, even while a chunk is awaited. */

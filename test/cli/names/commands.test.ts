@@ -29,6 +29,14 @@ const [list, learn, imported, edit] = [
   runs('names:edit', NamesEdit),
 ];
 
+/** An editor, whose file has a space in its path, that runs a line on the file. */
+const editor = (line: string) => {
+  const path = join(mkdtempSync(join(tmpdir(), 'an editor ')), 'editor.sh');
+  writeFileSync(path, `#!/bin/sh\n${line}\n`);
+  chmodSync(path, 0o700);
+  return `'${path}' -x`;
+};
+
 describe('names list', () => {
   it('has every row, ids exact', async () => {
     const env = namesEnv(TEXT);
@@ -77,6 +85,33 @@ describe('names import', () => {
   });
 });
 
+describe('names in another encoding than UTF-8', () => {
+  const latin = Buffer.from('kind,id,name\nlocation,5,Caf\xe9\n', 'latin1');
+
+  it('are refused by import, and nothing changes', async () => {
+    const env = namesEnv(TEXT);
+    const file = join(mkdtempSync(join(tmpdir(), 'molar-names-')), 'new.csv');
+    writeFileSync(file, latin);
+    for (const [source, label] of [[file, file] as const, ['-', 'standard input'] as const]) {
+      const ran = await imported([source], { env, stdin: latin });
+      expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(ran.stderr).toContain(`${label} is not UTF-8 text. Save it as "CSV UTF-8".`);
+    }
+    expect(textOf(env)).toBe(TEXT);
+  });
+
+  it('are kept as the editor left them', async () => {
+    const EDITOR = editor('printf \'kind,id,name\\nlocation,5,Caf\\351\\n\' >"$2"');
+    const env = namesEnv(TEXT, { EDITOR, PATH: process.env.PATH ?? '' });
+    const ran = await edit([], { env });
+    expect(ran.exitCode).toBe(2);
+    expect(ran.stderr).toContain('is not UTF-8 text.');
+    const kept = /import (.*) --replace/.exec(ran.stderr)?.[1] ?? '';
+    expect(readFileSync(kept)).toEqual(latin);
+    expect(textOf(env)).toBe(TEXT);
+  });
+});
+
 describe('names edit', () => {
   it('changes what is given of one row, and adds a row', async () => {
     const env = namesEnv(TEXT);
@@ -112,13 +147,6 @@ describe('names edit', () => {
     expect(textOf(env)).toBe(TEXT);
   });
 
-  /** An editor, whose file has a space in its path, that runs a line on the file. */
-  const editor = (line: string) => {
-    const path = join(mkdtempSync(join(tmpdir(), 'an editor ')), 'editor.sh');
-    writeFileSync(path, `#!/bin/sh\n${line}\n`);
-    chmodSync(path, 0o700);
-    return `'${path}' -x`;
-  };
   const left = (env: Env) => readdirSync(join(env.MOLAR_CONFIG_DIR ?? '', 'names'));
 
   it('opens the file in an editor', async () => {

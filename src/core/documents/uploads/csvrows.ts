@@ -1,3 +1,5 @@
+import { usageFailure } from '../../failure.ts';
+
 /** One record of a CSV file: its cells, and the line it starts on. */
 export interface CsvRow {
   readonly line: number;
@@ -9,6 +11,16 @@ export class CsvSyntax extends Error {
   constructor(line: number, what: string) {
     super(`line ${line}: ${what}`);
     this.name = 'CsvSyntax';
+  }
+}
+
+/** The text of a CSV file, which `label` names in the message. Throws a Failure (exit 2) for what is not UTF-8. */
+export function csvText(bytes: Uint8Array, label: string, hint?: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const more = { source: label, ...(hint !== undefined && { hint }) };
+    throw usageFailure(`${label} is not UTF-8 text. Save it as "CSV UTF-8".`, more);
   }
 }
 

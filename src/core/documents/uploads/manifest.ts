@@ -1,5 +1,5 @@
 import { usageFailure } from '../../failure.ts';
-import { type CsvRow, CsvSyntax, parseCsv, unescapeFormula } from './csvrows.ts';
+import { type CsvRow, CsvSyntax, csvText, parseCsv, unescapeFormula } from './csvrows.ts';
 import {
   type EarlierOutcome,
   EXTRA_COLUMNS,
@@ -30,12 +30,7 @@ export function readManifest(bytes: Uint8Array, label: string): UploadRow[] {
 const COLUMNS_HINT = `Its first line must name columns: ${MANIFEST_COLUMNS.join(',')} (only file is required).`;
 
 function parse(bytes: Uint8Array, label: string): CsvRow[] {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw usageFailure(`${label} is not UTF-8 text. Save it as "CSV UTF-8".`, { source: label });
-  }
+  const text = csvText(bytes, label);
   try {
     return parseCsv(text);
   } catch (cause) {
