@@ -13,7 +13,6 @@ import {
   nameId,
   nameKind,
   nameOrder,
-  unnamed,
   zoneProblem,
 } from '../../core/names/namerows.ts';
 import { Names } from '../../core/names/namesfile.ts';
@@ -67,7 +66,7 @@ export abstract class NamesEditCommand extends MolarCommand {
       (names) => {
         const id = nameId(names.idOf(kind, String(idText), 'ID'));
         if (id === undefined) throw usageFailure('ID must be a positive integer, or a name.', { source: 'ID' });
-        return withRows(names, [{ ...(names.rowOf(kind, id) ?? unnamed({ kind, id })), ...given }]);
+        return withRows(names, [{ kind, id, ...given }]);
       },
       lockOwner(this.context.clock),
     );
@@ -99,7 +98,7 @@ export abstract class NamesEditCommand extends MolarCommand {
     const change = await changeNames(
       file,
       (names) => {
-        if (formatNames(names.rows) === before) return edited;
+        if (formatNames(names.rows) === before) return withRows(new Names([]), edited);
         throw localFailure('local.file', 'The names were changed by another command meanwhile.', { hint: keep });
       },
       lockOwner(clock),

@@ -4,7 +4,8 @@ import type { FlagInput } from '@oclif/core/interfaces';
 import { csvText } from '../../core/documents/uploads/csvrows.ts';
 import { fileFailure, usageFailure } from '../../core/failure.ts';
 import { changeNames, type NamesChange, withRows } from '../../core/names/changenames.ts';
-import { type NameRow, NamesSyntax, parseNames } from '../../core/names/namerows.ts';
+import { type NameParts, NamesSyntax, parseNameParts } from '../../core/names/namerows.ts';
+import { Names } from '../../core/names/namesfile.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { isOn } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
@@ -25,7 +26,7 @@ export const namesImportFlags: FlagInput = {
   ...quietNamesFlags,
 };
 
-/** Adds the rows of a CSV to the names of a profile; rows of the same kind and id are replaced. */
+/** Adds the rows of a CSV to the names of a profile; rows of the same kind and id take what its columns tell. */
 export abstract class NamesImportCommand extends MolarCommand {
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
@@ -34,7 +35,7 @@ export abstract class NamesImportCommand extends MolarCommand {
     const rows = checkedRows(await this.bytes(source), source === '-' ? 'standard input' : source);
     const change = await changeNames(
       namesFile(flags, context.env),
-      (names) => (isOn(flags, 'replace') ? rows : withRows(names, rows)),
+      (names) => withRows(isOn(flags, 'replace') ? new Names([]) : names, rows),
       lockOwner(context.clock),
     );
     await this.note(changeText(change));
@@ -50,10 +51,10 @@ export abstract class NamesImportCommand extends MolarCommand {
 }
 
 /** The rows of a names file that somebody wrote. Throws a Failure (exit 2) that names the line, or says that it is not UTF-8. */
-export function checkedRows(bytes: Uint8Array, label: string, hint = 'Nothing was changed.'): NameRow[] {
+export function checkedRows(bytes: Uint8Array, label: string, hint = 'Nothing was changed.'): NameParts[] {
   const text = csvText(bytes, label, hint);
   try {
-    return parseNames(text);
+    return parseNameParts(text);
   } catch (cause) {
     if (!(cause instanceof NamesSyntax)) throw cause;
     throw usageFailure(`${label}, ${cause.message}`, { source: label, hint });

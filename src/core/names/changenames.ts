@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { holdLock, type LockOwner } from '../lockfile.ts';
 import { guarded } from '../output/atomicfile.ts';
 import { makeOwnFolder } from '../output/ownfile.ts';
-import { keyOf, type NameRow } from './namerows.ts';
+import { keyOf, type NameParts, type NameRow, unnamed } from './namerows.ts';
 import { Names } from './namesfile.ts';
 
 /** Milliseconds to wait for another command that changes the file. */
@@ -51,9 +51,10 @@ function isSame(a: NameRow, b: NameRow): boolean {
   return a.name === b.name && a.timezone === b.timezone && a.order === b.order;
 }
 
-/** Rows with others added, which replace those of the same kind and id. */
-export function withRows(names: Names, rows: readonly NameRow[]): NameRow[] {
-  return [...new Map([...names.rows, ...rows].map((row) => [keyOf(row), row])).values()];
+/** Rows with others added, which replace what they tell of those of the same kind and id. */
+export function withRows(names: Names, rows: readonly NameParts[]): NameRow[] {
+  const whole = rows.map((row) => ({ ...(names.rowOf(row.kind, row.id) ?? unnamed(row)), ...row }));
+  return [...new Map([...names.rows, ...whole].map((row) => [keyOf(row), row])).values()];
 }
 
 /** Rows with those of others whose kind and id are not there yet. */

@@ -21,6 +21,9 @@ export interface NameRow {
   readonly order: number | null;
 }
 
+/** What is given of a row; parts that are absent stay as they are. */
+export type NameParts = Pick<NameRow, 'kind' | 'id'> & Partial<NameRow>;
+
 /** The columns of the file, in their order; the first three are required. */
 export const NAME_COLUMNS = ['kind', 'id', 'name', 'timezone', 'order'] as const;
 const REQUIRED = NAME_COLUMNS.slice(0, 3);
@@ -28,8 +31,13 @@ const REQUIRED = NAME_COLUMNS.slice(0, 3);
 /** What is wrong with a names file; the message names the line. */
 export class NamesSyntax extends Error {}
 
-/** Reads rows, columns in any order. Throws `NamesSyntax`. */
+/** Reads rows, columns in any order; what a column that is missing would tell is empty. Throws `NamesSyntax`. */
 export function parseNames(text: string): NameRow[] {
+  return parseNameParts(text).map((row) => ({ ...unnamed(row), ...row }));
+}
+
+/** Reads what the columns that are there tell of each row. Throws `NamesSyntax`. */
+export function parseNameParts(text: string): NameParts[] {
   const [header, ...lines] = csvRows(text);
   const columns = (header?.cells ?? []).map((cell) => cell.trim());
   const missing = REQUIRED.find((name) => !columns.includes(name));
@@ -50,7 +58,12 @@ export function parseNames(text: string): NameRow[] {
       );
     }
     const cellOf = (name: string) => unescapeFormula(cells[columns.indexOf(name)] ?? '').trim();
-    const row = readRow(cellOf, wrong);
+    const { timezone, order, ...required } = readRow(cellOf, wrong);
+    const row = {
+      ...required,
+      ...(columns.includes('timezone') && { timezone }),
+      ...(columns.includes('order') && { order }),
+    };
     const earlier = seen.get(keyOf(row));
     if (earlier !== undefined) throw wrong(`${row.kind} ${row.id} is in line ${earlier} already`);
     seen.set(keyOf(row), line);

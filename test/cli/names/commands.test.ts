@@ -61,7 +61,7 @@ describe('names list', () => {
 describe('names import', () => {
   it('replaces rows by kind and id, and with --replace drops the rest', async () => {
     const env = namesEnv(TEXT);
-    const stdin = 'name,kind,id\nMain,location,5\nRoom,operatory,5\n';
+    const stdin = 'name,kind,id,order,timezone\nMain,location,5,,\nRoom,operatory,5,,\n';
     expect((await imported(['-'], { env, stdin })).stderr).toBe('1 added, 1 changed, 0 removed.\n');
     expect(textOf(env).split('\n').slice(1)).toEqual([
       'location,5,Main,,',
@@ -72,6 +72,18 @@ describe('names import', () => {
     ]);
     expect((await imported(['-', '--replace'], { env, stdin })).stderr).toBe('0 added, 0 changed, 2 removed.\n');
     expect((await imported(['-', '--replace'], { env, stdin })).stderr).toBe('Nothing changed.\n');
+  });
+
+  it('keeps what a column that is missing would tell, but with --replace', async () => {
+    const env = namesEnv(TEXT);
+    await imported(['-'], { env, stdin: 'kind,id,name\nlocation,5,Main\nlocation,8,New\n' });
+    expect(textOf(env)).toContain('\nlocation,5,Main,America/Denver,1\nlocation,8,New,,\n');
+    await imported(['-'], { env, stdin: 'kind,id,name,order\nlocation,05,Main,\n' });
+    expect(textOf(env)).toContain('\nlocation,5,Main,America/Denver,\n');
+    await imported(['-'], { env, stdin: 'kind,id,name,timezone\nlocation,5,,\nlocation,8,New,UTC\n' });
+    expect(textOf(env)).toContain('\nlocation,5,,,\nlocation,8,New,UTC,\n');
+    await imported(['-', '--replace'], { env, stdin: 'kind,id,name\nlocation,8,New\n' });
+    expect(textOf(env)).toBe('kind,id,name,timezone,order\nlocation,8,New,,\n');
   });
 
   it('refuses a bad row with its line, and changes nothing', async () => {
