@@ -58,13 +58,18 @@ export abstract class MolarCommand extends Command {
     const { env, streams } = this.context;
     const known = this.ctor.flags ?? {};
     this.given = { flags: withConfiguredDefaults(flags, known, env, streams.stdout.isTTY), args };
-    checkZone(this.given.flags);
+    this.checkZone(this.given.flags);
     const { flags: meant, note, isComputersZoneTold } = understood(this.given.flags, known, this.context);
     this.given = { flags: meant, args };
     if (note !== undefined) await this.note(note);
     this.isZoneTold = note !== undefined;
     this.isComputersZoneTold = isComputersZoneTold;
     return this.given;
+  }
+
+  /** Throws a Failure (exit 2) for a time zone that is none. */
+  protected checkZone(flags: FlagValues): void {
+    checkZone(flags);
   }
 
   /** The client for the connection that flags and environment describe; the same one each time, since a token can be read from standard input only once. */

@@ -43,6 +43,9 @@ export const namesEditFlags: FlagInput = {
 
 /** Changes one row of the names file, or all of it in an editor. */
 export abstract class NamesEditCommand extends MolarCommand {
+  /** Its `--timezone` is a value of the row, which may be empty: `givenParts` checks it. */
+  protected override checkZone(): void {}
+
   override async run(): Promise<void> {
     const { flags, args } = await this.input();
     const file = namesFile(flags, this.context.env);

@@ -138,6 +138,12 @@ describe('names edit', () => {
     ]);
   });
 
+  it('takes a time zone away', async () => {
+    const env = namesEnv(TEXT);
+    expect((await edit(['location', '5', '--timezone', ''], { env })).stderr).toBe('0 added, 1 changed, 0 removed.\n');
+    expect(textOf(env)).toBe(TEXT.replace('America/Denver', ''));
+  });
+
   it.each([
     [['room', '5', '--name', 'A'], 'KIND must be one of location, provider, operatory.'],
     [['locaton', '5', '--name', 'A'], 'Did you mean location?'],
