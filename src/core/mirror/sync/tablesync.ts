@@ -131,12 +131,14 @@ export class TableSync {
     if (!isReplayed) await store.saveResource(table, { position: this.head ?? null });
     if (reader.isByLocation) this.locations = await store.locations();
     await reader.load(before.progress, this.began);
-    if (isReplayed && reader.isTold) return;
-    if (this.head !== undefined && before.progress === null) return;
     // What earlier runs have loaded may be gone or changed by now.
-    const isOld = before.progress !== null && !isReplayed;
-    if (reader.tellsChanges) {
-      await this.readChanges(before.progress?.since ?? this.began());
+    const isOld = before.progress !== null;
+    const since = before.progress?.since ?? this.began();
+    if (isReplayed || (this.head !== undefined && !isOld)) {
+      if (!reader.isTold) await this.readChanges(since);
+      if (isOld || !reader.isTold) await this.readMiscounted();
+    } else if (reader.tellsChanges) {
+      await this.readChanges(since);
       if (isOld) await this.readGone();
       await this.readReferrers();
     } else if (isOld) await this.compare();
@@ -150,7 +152,12 @@ export class TableSync {
     if (!reader.isTold) await this.readChanges(before.since);
     if (isIncrement) return;
     if (reader.isByLocation && (await this.hasNewLocations())) return this.compare();
-    if (reader.isCounted && !(await this.isCountRight())) await this.sweep();
+    await this.readMiscounted();
+  }
+
+  /** Finds what neither the stream nor a change tells of, such as a deleted payment, where a count does. */
+  private async readMiscounted(): Promise<void> {
+    if (this.reader.isCounted && !(await this.isCountRight())) await this.sweep();
   }
 
   /** Whether records name other locations than were asked for their records. */
