@@ -38,7 +38,7 @@ describe('records in PostgreSQL', () => {
       const sync = () =>
         runCommand('mirror:sync', MirrorSync, ['patients', '--to', url], { env: service.env, clock, openNetwork });
       expect((await sync()).exitCode).toBe(0);
-      const [one, two] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
+      const [one, two, three] = service.records('patients').map(({ id }) => Number(id)) as [number, number, number];
       const odd = {
         lastName: 'A\u0000B\tC\\N\n\ud800',
         dateOfBirth: '2026-02-30',
@@ -47,6 +47,7 @@ describe('records in PostgreSQL', () => {
         note2: null,
       };
       service.edit('patients', one, odd);
+      service.edit('patients', three, { isReal: true });
       await onPostgres(async (client) => {
         await client.query('BEGIN; SELECT 1 FROM patients LIMIT 1');
         const busy = await sync();
@@ -63,9 +64,11 @@ describe('records in PostgreSQL', () => {
       expect((await sync()).exitCode).toBe(0);
       expect(await readPostgres(url, columns)).toHaveLength(2);
       const learned = `SELECT is_real, sizes, (SELECT type FROM _columns WHERE table_name = 'patients' AND column_name = 'is_real') AS type
-        FROM v_patients WHERE id IN (${one}, ${two}) ORDER BY is_real DESC`;
+        FROM v_patients WHERE id IN (${one}, ${two}, ${three}) ORDER BY is_real DESC, sizes`;
       expect(await readPostgres(url, learned)).toEqual([
         { is_real: 1n, sizes: '[2]', type: 'boolean' },
+        // No sync brought it again after the one that could not add the column.
+        { is_real: 1n, sizes: null, type: 'boolean' },
         { is_real: 0n, sizes: null, type: 'boolean' },
       ]);
     } finally {

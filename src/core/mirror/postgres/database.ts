@@ -42,7 +42,7 @@ const MAX_PARAMETERS = 10_000;
 const LINES = 500;
 
 /** Milliseconds that others may be kept from a table by a new column. */
-const PATIENCE_MS = 1000;
+const PATIENCE_MS = 50;
 
 /** lock_not_available */
 const BUSY = '55P03';

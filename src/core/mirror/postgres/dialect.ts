@@ -20,9 +20,13 @@ export const POSTGRES: Dialect = {
   orderedJoin: 'JOIN',
   isAmong: (number, parameter) => `${number} = ANY (CAST(${parameter} AS bigint[]))`,
   list: (ids) => `{${ids.join(',')}}`,
-  numberAt: (json, path) =>
-    `CAST(substring(CAST(${json} AS json) #>> '{${path.replaceAll('.', ',')}}' FROM '^-?[0-9]{1,18}$') AS bigint)`,
+  numberAt: (json, path) => {
+    const digits = `substring(CAST(${json} AS json) #>> '{${path.replaceAll('.', ',')}}' FROM '^-?[0-9]{1,19}$')`;
+    // Null beyond 64 bits, which 19 digits may be.
+    return `(SELECT CASE WHEN abs(n) < 9223372036854775808 THEN CAST(n AS bigint) END FROM CAST(${digits} AS numeric) AS n)`;
+  },
   lacksMember: (record, name) => `(${record} -> '${name.replaceAll("'", "''")}') IS NULL`,
+  hasMember: (record, parameter) => `(${record} ->> CAST(${parameter} AS text)) IS NOT NULL`,
   columns: (where) =>
     `SELECT ${COLUMNS} FROM _columns AS c LEFT JOIN pg_attribute AS a
       ON a.attrelid = to_regclass(quote_ident(c.table_name)) AND a.attname = c.column_name
@@ -31,8 +35,12 @@ export const POSTGRES: Dialect = {
     WHERE a.attrelid = to_regclass(quote_ident(:name)) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
   replaceView: ({ name, query }) => [`CREATE OR REPLACE VIEW ${quoted(name)} AS ${query}`],
   line: (columns) => `array_to_json(ARRAY[${columns.map((column) => `to_json(${exact(column)})`).join(', ')}])`,
-  local: (instant, location) =>
-    `CAST(date_trunc('second', ${instant} AT TIME ZONE ${zoneOf(location)}) AS timestamp(0))`,
+  // Not by the name of the zone: PostgreSQL takes CST, CET and others for abbreviations, which know no summer time.
+  local: (instant, location) => {
+    const since = `to_char(${instant} AT TIME ZONE 'UTC', ${UTC})`;
+    const seconds = `(SELECT o.seconds FROM _offsets AS o WHERE o.zone = ${zoneOf(location)} AND o.since <= ${since} ORDER BY o.since DESC LIMIT 1)`;
+    return `CAST(date_trunc('second', ${instant} AT TIME ZONE 'UTC') + ${seconds} * interval '1 second' AS timestamp(0))`;
+  },
   localDate: (instant, location) => `CAST(${POSTGRES.local(instant, location)} AS date)`,
   dollars: (cents) => `round(${cents} / 100.0, 2)`,
   now: 'now()',

@@ -28,6 +28,8 @@ export interface Dialect extends ViewDialect {
   readonly numberAt: (json: string, path: string) => string;
   /** The condition that a record (`_record`) has no such member. */
   readonly lacksMember: (record: string, name: string) => string;
+  /** The condition that a record has a member, named by a parameter, that is not null. */
+  readonly hasMember: (record: string, parameter: string) => string;
   /** The rows of `_columns` that a condition selects, in the order in which they were made. */
   readonly columns: (where: string) => string;
   /** The columns of a table or view, with their types, as `name` and `type`; the parameter is `:name`. */

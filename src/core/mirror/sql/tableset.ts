@@ -14,6 +14,7 @@ import {
 import type { InstantOf } from '../values.ts';
 import { joinedViews, tableView, type View } from '../views.ts';
 import type { ChangeCounts, Dialect, MirrorDatabase, TableWriter, Target } from './database.ts';
+import { fillColumn } from './filling.ts';
 import { historyTables, indexes, resourceTables, sqlType, zoneTables } from './schema.ts';
 
 /** The table of a resource with the chosen fields only, `id` is always one, and with what may be kept of them. */
@@ -38,6 +39,8 @@ export class TableSet {
   private readonly rows = new Map<string, TableRows>();
   private readonly writers = new Map<string, TableWriter>();
   private readonly changes = new Map<string, ChangeCounts>();
+  /** Tables that others kept too busy for a new column: to try again with each batch would keep those waiting. */
+  private readonly busy = new Set<string>();
 
   constructor(
     private readonly database: MirrorDatabase,
@@ -118,11 +121,17 @@ export class TableSet {
 
   /** Adds columns for fields of records that the catalog does not know. */
   async learn(table: MirrorTable, records: readonly MirrorRecord[]): Promise<void> {
+    if (this.busy.has(table.name)) return;
     const rows = await this.rowsOf(table);
     const columns = rows.learn(records);
     if (columns.length === 0) return;
-    if (await this.addColumns(this.own(table), columns)) return;
+    if (await this.addColumns(this.own(table), columns)) {
+      const writer = await this.writerOf(table, false);
+      for (const column of columns) await fillColumn(this.database, rows, writer, column, this.choices.history);
+      return;
+    }
     // Their values stand in the records until another sync learns them.
+    this.busy.add(table.name);
     this.rows.delete(table.name);
     this.writers.delete(table.name);
   }

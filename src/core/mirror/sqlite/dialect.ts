@@ -20,6 +20,7 @@ export const SQLITE: Dialect = {
     const path = `'$."${name.replaceAll("'", "''").replaceAll('"', '')}"'`;
     return `iif(json_valid(${record}), json_type(${record}, ${path}), '') IS NULL`;
   },
+  hasMember: (record, parameter) => `iif(json_valid(${record}), ${record} ->> ${parameter}, NULL) IS NOT NULL`,
   columns: (where) => `SELECT ${COLUMNS} FROM _columns WHERE ${where} ORDER BY rowid`,
   tableColumns: 'SELECT name, type FROM pragma_table_info(:name)',
   replaceView: ({ name, query }) => [`DROP VIEW IF EXISTS ${quoted(name)}`, `CREATE VIEW ${quoted(name)} AS ${query}`],
