@@ -52,12 +52,14 @@ export class TableRows {
   }
 
   /** The rows of a record. Throws a Failure (exit 8) for an id that no whole number of 64 bits holds. */
-  rowsOf({ values }: MirrorRecord): RecordRows {
+  rowsOf({ values, text }: MirrorRecord): RecordRows {
     const { columns, instantOf, table } = this;
     const stored = new Array<StoredValue>(columns.length);
     for (let index = 0; index < columns.length; index++) {
       const column = columns[index] as MirrorColumn;
-      stored[index] = storedValue(column.type, valueAt(values, column.path), instantOf);
+      const value = storedValue(column.type, valueAt(values, column.path), instantOf);
+      const isQuoted = column.type === 'json' && typeof value === 'string' && QUOTED_NUMBER.test(value);
+      stored[index] = (isQuoted ? memberText(text, column.path[0] ?? '') : undefined) ?? value;
     }
     const id = stored[0] as StoredValue;
     if (typeof id !== 'number' && typeof id !== 'bigint') {
@@ -91,12 +93,21 @@ export class TableRows {
 
   private freeName(field: string): string {
     const taken = new Set(this.columns.map(({ name }) => name));
-    const name = snakeCase(field).replace(/^_+|_+$/g, '') || 'field';
+    const name =
+      snakeCase(field)
+        .slice(0, MAX_NAME)
+        .replace(/^_+|_+$/g, '') || 'field';
     let free = name;
     for (let number = 2; taken.has(free); number++) free = `${name}_${number}`;
     return free;
   }
 }
+
+/** PostgreSQL cuts names at 63 bytes; a number may have to follow. */
+const MAX_NAME = 60;
+
+/** What may be a long number of a record: among its values these are text. */
+const QUOTED_NUMBER = /"-?\d[\d.eE+-]{15,}"/;
 
 const ABOUT = 'A field that this version of molar does not know';
 

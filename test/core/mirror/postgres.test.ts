@@ -8,6 +8,7 @@ import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { jsonFailure, type Ran } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
+import { queried } from './oracle.ts';
 import { Mirror } from './postgresmirror.ts';
 import { changeSomething, disturbed } from './practice.ts';
 
@@ -61,6 +62,48 @@ describe('a mirror in PostgreSQL', () => {
           SELECT 1 FROM _columns AS d WHERE d.table_name = c.table_name AND d.column_name = c.column_name)`);
       expect(described?.missing).toBe(0n);
     }),
+  );
+
+  postgresTest(
+    'has the local times of the one in a file where PostgreSQL has an abbreviation of the same name',
+    (database) =>
+      Mirror.use(database, async (mirror) => {
+        const { data } = (await mirror.service.call('GET', '/events', { query: { lastId: 0 } })).body;
+        const days = ['2026-01-15', '2026-07-15'];
+        // Clocks are ahead in summer, of which the abbreviation knows nothing.
+        for (const [index, { id }] of (data as { id: unknown }[]).slice(0, days.length).entries()) {
+          const body = { start: `${days[index]}T12:00:00Z` };
+          const sent = await mirror.service.call('PUT', `/events/${id}`, {
+            body,
+            query: { recurrenceTarget: 'OCCURRENCE' },
+          });
+          expect(sent.status, JSON.stringify(sent.body)).toBe(200);
+        }
+        const file = join(mirror.env.MOLAR_CONFIG_DIR ?? '', 'mirror.db');
+        for (const place of [mirror.url, file]) {
+          const words = ['--to', place, '--timezone', 'CST', '--json'];
+          const ran = await mirror.run('mirror:sync', MirrorSync, words);
+          expect(ran.exitCode, ran.stderr).toBe(0);
+        }
+        const wall =
+          "SELECT CAST(start_local AS text) AS local FROM v_events WHERE start_local IN ('2026-01-15 06:00:00', '2026-07-15 07:00:00') ORDER BY start";
+        expect((await mirror.read(wall)).map(({ local }) => local)).toEqual([
+          '2026-01-15 06:00:00',
+          '2026-07-15 07:00:00',
+        ]);
+        for (const [table, column] of [
+          ['patients', 'last_modified'],
+          ['events', 'start'],
+          ['appointments', 'start'],
+        ]) {
+          const query = `SELECT id, CAST(${column}_local AS text) AS local FROM v_${table} ORDER BY id`;
+          const rows = await mirror.read(query);
+          expect(rows.length).toBeGreaterThan(0);
+          expect(rows.map(({ id, local }) => [String(id), local])).toEqual(
+            queried(file, query).map(({ id, local }) => [String(id), local]),
+          );
+        }
+      }),
   );
 
   postgresTest('is proved and mended as the one in a file is', (database) =>

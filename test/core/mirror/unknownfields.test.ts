@@ -83,3 +83,16 @@ it('true and false are 1 and 0 in every run, and a name that is taken gets a num
   expect(column('tag_text_2')).toEqual({ type: 'INTEGER', values: ['integer 1', 'integer 0'] });
   expect(column('tag_text').values).toEqual(['text a', 'text b']);
 });
+
+it('long numbers within objects and lists are as they came, and digits that are sent as text stay text', async () => {
+  const sent = ['{"x":12345678901234567000}', '{"x":"12345678901234567000"}', '[0.12345678901234567891,"a"]'];
+  await write(...sent.map((extra, index) => `{"id":${index + 1},"extra":${extra}}`));
+  expect(column('extra').values).toEqual(sent.map((extra) => `text ${extra}`));
+});
+
+it('fields whose names agree in more than PostgreSQL keeps of a name have columns of their own', async () => {
+  const long = 'x'.repeat(63);
+  await write(`{"id":1,"${long}a":1,"${long}b":2}`, `{"id":2,"${long}b":3}`);
+  expect(column('x'.repeat(60)).values).toEqual(['integer 1', 'null ']);
+  expect(column(`${'x'.repeat(60)}_2`).values).toEqual(['integer 2', 'integer 3']);
+});
