@@ -25,6 +25,9 @@ const KINDS: Readonly<Record<string, FaultKind>> = {
   '57014': 'timeout', // query_canceled
 };
 
+/** Says 42P01 of an alias that FROM does not have; messages depend on the language of the database. */
+const ALIAS_MISSING = 'errorMissingRTE';
+
 /**
  * What the driver throws for a statement, as a QueryFault: what is wrong, where, and what may have been meant. A Failure where
  * the database itself is at fault.
@@ -33,8 +36,8 @@ export async function postgresFault(cause: unknown, asked: Asked): Promise<unkno
   if (cause instanceof QueryFault || cause instanceof Failure) return cause;
   const state = sqlState(cause);
   if (state === undefined || /^(?:08|53|57P|58|XX)/.test(state)) return postgresFailure(cause, asked.place.name);
-  const { message, position } = cause as Error & { position?: string };
-  const kind = KINDS[state] ?? 'sql';
+  const { message, position, routine } = cause as Error & { position?: string; routine?: string };
+  const kind = routine === ALIAS_MISSING ? 'sql' : (KINDS[state] ?? 'sql');
   const tokens = sqlTokens(asked.sql, 'postgres');
   const at = position === undefined ? undefined : placeIn(Number(position), asked);
   const name = at === undefined || (kind !== 'table' && kind !== 'column') ? undefined : lastName(tokens, at);

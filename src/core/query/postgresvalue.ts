@@ -9,8 +9,8 @@ const NUMERIC = 1700;
 const INSTANT = 1184;
 
 /**
- * A value of PostgreSQL, by its text and the number of its type: whole numbers exact, other numbers as numbers where that is
- * exact, instants as in the API, UTC, and everything of other types as text.
+ * A value of PostgreSQL, by its text and the number of its type: whole numbers exact, other numbers as near as a
+ * double is, instants as in the API, UTC, and everything of other types as text.
  */
 export function postgresValue(text: string | null, type: number): QueryValue {
   if (text === null) return null;
@@ -23,10 +23,9 @@ export function postgresValue(text: string | null, type: number): QueryValue {
 }
 
 function numeric(text: string): QueryValue {
-  if (/^-?\d+$/.test(text)) return wholeNumber(BigInt(text));
-  const number = Number(text);
-  // Without the zeros at the end, which say nothing.
-  return String(number) === text.replace(/\.?0+$/, '') ? number : finite(text.length < 16 ? number : Number.NaN, text);
+  const [, whole] = /^(-?\d+)(?:\.0+)?$/.exec(text) ?? [];
+  if (whole !== undefined) return wholeNumber(BigInt(whole));
+  return finite(Number(text), text);
 }
 
 function finite(number: number, text: string): QueryValue {

@@ -66,10 +66,13 @@ describe('a query of a mirror in PostgreSQL', () => {
       123456789012345678.25, DATE '2026-01-05', TIMESTAMPTZ '2026-01-05 08:00:00.123456-07', TIMESTAMP '2026-01-05 08:00:00' FROM patients`;
     expect((await read(database, values)).rows).toEqual([
       [
-        ...[9007199254740998n, 12.5, 0.3, true, 'NaN', '3q2+7w==', '{1,2}', '123456789012345678.25'],
+        ...[9007199254740998n, 12.5, 0.3, true, 'NaN', '3q2+7w==', '{1,2}', 123456789012345680],
         ...['2026-01-05', '2026-01-05T15:00:00.123456Z', '2026-01-05 08:00:00'],
       ],
     ]);
+    const averages =
+      'SELECT avg(n), 9007199254740993.00, -0.50, 1e308::numeric * 10 FROM (VALUES (1), (1), (2)) AS t (n)';
+    expect((await read(database, averages)).rows).toEqual([[4 / 3, 9007199254740993n, -0.5, 10n ** 309n]]);
     const many = await read(database, 'SELECT n FROM generate_series(1, 2345) AS n -- all of them');
     expect(many.rows.flat()).toEqual(Array.from({ length: 2345 }, (_, index) => index + 1));
   });
@@ -113,6 +116,7 @@ describe('a query of a mirror in PostgreSQL', () => {
       at: 21,
       known: expect.arrayContaining(['patients']),
     });
+    expect(await faultOf(database, 'SELECT x.id FROM patients AS p')).toMatchObject({ kind: 'sql', at: 7 });
     const column = await faultOf(database, "SELECT '𝒳', p.first_nme FROM patients AS p");
     expect(column).toMatchObject({
       kind: 'column',
