@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import EventsList from '../../../src/commands/events/list.ts';
 import MirrorExport from '../../../src/commands/mirror/export.ts';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import PlansList from '../../../src/commands/patientinsuranceplans/list.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import TransactionsList from '../../../src/commands/transactions/list.ts';
@@ -59,7 +60,7 @@ describe('records in PostgreSQL', () => {
       const columns = `SELECT column_name FROM information_schema.columns WHERE table_name = 'v_patients' AND table_schema = '${database.schema}'
         AND column_name IN ('is_real', 'sizes')`;
       expect(await readPostgres(url, columns)).toEqual([]);
-      service.edit('patients', two, { isReal: false });
+      service.edit('patients', two, { isReal: false, 'xml:lang': 'de' });
       service.edit('patients', one, { ...odd, sizes: [2] });
       expect((await sync()).exitCode).toBe(0);
       expect(await readPostgres(url, columns)).toHaveLength(2);
@@ -71,6 +72,10 @@ describe('records in PostgreSQL', () => {
         { is_real: 1n, sizes: null, type: 'boolean' },
         { is_real: 0n, sizes: null, type: 'boolean' },
       ]);
+      // Fields keep their names in the statements of the proof, colons too.
+      const words = ['patients', '--to', url];
+      const verified = await runCommand('mirror:verify', MirrorVerify, words, { env: service.env, clock, openNetwork });
+      expect(verified.exitCode, verified.stderr).toBe(0);
     } finally {
       await service.close();
     }

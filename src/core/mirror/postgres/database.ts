@@ -218,10 +218,14 @@ export class PostgresDatabase implements MirrorDatabase {
   }
 }
 
+/** Strings and quoted names, in which nothing is a parameter; parameters, but not casts (`::type`). */
+const PARAMETERS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<!:):([a-z_]+)\b/g;
+
 /** A statement with the parameters that the protocol has: by number. */
 function statementOf(text: string, bound: Bound) {
   const names: string[] = [];
-  const numbered = text.replace(/(?<!:):([a-z_]+)\b/g, (_, name: string) => {
+  const numbered = text.replace(PARAMETERS, (found, name?: string) => {
+    if (name === undefined) return found;
     if (!names.includes(name)) names.push(name);
     return `$${names.indexOf(name) + 1}`;
   });
