@@ -12,10 +12,20 @@ export type Parsers = Readonly<Record<number, (text: string) => unknown>>;
 /** The driver, loaded when the first database is opened: few commands need it. Throws `PostgresUnusable`. */
 export async function loadDriver(): Promise<typeof pg> {
   try {
-    return (await import('pg')).default;
+    const driver = (await import('pg')).default;
+    // Of its own accord the driver reads the file too, but warns on standard error that it will not for ever.
+    driver.defaults.password = passwordOfFile;
+    return driver;
   } catch (cause) {
     throw new PostgresUnusable('The PostgreSQL driver (pg) is not installed.', 'Install molar again.', cause);
   }
+}
+
+/** The password that `~/.pgpass`, or PGPASSFILE, has for a connection; undefined where it has none. */
+async function passwordOfFile(connection: object = {}): Promise<string> {
+  const { default: pgpass } = await import('pgpass');
+  // The types of the driver leave out that there may be none.
+  return new Promise((resolve) => pgpass(connection, (password) => resolve(password as string)));
 }
 
 /** What every connection is made with; `parsers` beats the driver's own. */

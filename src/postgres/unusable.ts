@@ -24,6 +24,7 @@ const BY_STATE: Readonly<Record<string, Reason>> = {
 
 /** By codes of Node, and words of the driver where it has no code. */
 const BY_FAULT: readonly (readonly [RegExp, Reason])[] = [
+  [/^SASL: .*client password must be/, ['wants a password', 'Put it into PGPASSWORD or ~/.pgpass.']],
   [
     /does not support SSL/,
     ['does not speak TLS', 'Turn it on there (ssl = on), or add ?sslmode=disable where nobody else is on the network.'],
