@@ -67,8 +67,11 @@ export function postgresFailure(cause: unknown, name: string): unknown {
   }
   const state = sqlState(cause);
   if (state === undefined && !isConnectionFault(cause)) return cause;
-  if (state === undefined || /^(?:08|53300|57P)/.test(state)) {
-    const why = (cause as { code?: string }).code ?? cause.message;
+  // 08P01, protocol_violation, is said of statements, over a connection that goes on.
+  if (state === undefined || /^(?:08(?!P01)|53300|57P)/.test(state)) {
+    const why = /^Client (?:has|was)/.test(cause.message)
+      ? 'the connection was lost'
+      : ((cause as { code?: string }).code ?? cause.message);
     return localFailure('mirror.unreachable', `The database of ${name} cannot be reached: ${why}.`, { cause });
   }
   // Classes 22 (data) and 23 (constraints) repeat values; the others speak of statements, rights and resources.
@@ -83,5 +86,8 @@ export function postgresFailure(cause: unknown, name: string): unknown {
 const HINTS: Readonly<Record<string, string>> = {
   '42501': 'The user of the address needs the right to make tables in the schema, and to own those of the mirror.',
   '2BP01': 'Remove first what was made on top of the mirror, such as views of your own.',
+  '25006': 'The database takes no changes: name its primary server, or look for default_transaction_read_only.',
+  '57014':
+    'The database gave up a statement: look for statement_timeout of the user and the database, then run it again.',
   '53100': 'Free some space on the disk of the database, then run it again.',
 };
