@@ -8,6 +8,7 @@ import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import PlansList from '../../../src/commands/patientinsuranceplans/list.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
 import TransactionsList from '../../../src/commands/transactions/list.ts';
+import { POSTGRES } from '../../../src/core/mirror/postgres/dialect.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { startFaithful } from '../../faithful/service.ts';
@@ -60,7 +61,8 @@ describe('records in PostgreSQL', () => {
       const columns = `SELECT column_name FROM information_schema.columns WHERE table_name = 'v_patients' AND table_schema = '${database.schema}'
         AND column_name IN ('is_real', 'sizes')`;
       expect(await readPostgres(url, columns)).toEqual([]);
-      service.edit('patients', two, { isReal: false, 'xml:lang': 'de' });
+      const long = 'x'.repeat(63);
+      service.edit('patients', two, { isReal: false, 'xml:lang': 'de', [`${long}a`]: 1, [`${long}b`]: 2 });
       service.edit('patients', one, { ...odd, sizes: [2] });
       expect((await sync()).exitCode).toBe(0);
       expect(await readPostgres(url, columns)).toHaveLength(2);
@@ -80,6 +82,20 @@ describe('records in PostgreSQL', () => {
       await service.close();
     }
   });
+
+  postgresTest('reads ids of 64 bits from JSON, and nothing beyond them', (database) =>
+    onPostgres(async (client) => {
+      const ids = ['7', '999999999999999999', '1234567890123456789', '9223372036854775807', '-5'];
+      const others = ['9223372036854775808', '9999999999999999999', '12345678901234567890', '"x"', '1.5', 'null'];
+      for (const sent of [...ids, ...others]) {
+        const { rows } = await client.query(
+          `SELECT ${POSTGRES.numberAt('json', 'location.id')} AS id FROM (SELECT $1::text AS json) AS sent`,
+          [`{"location":{"id":${sent}}}`],
+        );
+        expect([sent, rows[0].id]).toEqual([sent, ids.includes(sent) ? sent : null]);
+      }
+    }, database.url),
+  );
 
   postgresTest("tells nobody's name when it is de-identified", (database) =>
     Mirror.use(database, async (mirror) => {

@@ -24,10 +24,15 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Brings records into the file, each time as another run does. */
-async function write(...records: readonly string[]): Promise<void> {
-  const store = await SqlMirror.open(SqliteDatabase.open(file), FACTS, OPTIONS);
+function write(...records: readonly string[]): Promise<void> {
+  return writeTo(SqliteDatabase.open(file), records);
+}
+
+/** Brings records, each in a part of its own where they are apart. */
+async function writeTo(database: SqliteDatabase, ...parts: readonly (readonly string[])[]): Promise<void> {
+  const store = await SqlMirror.open(database, FACTS, OPTIONS);
   try {
-    await store.stage(TAGS, records.map(recordOf));
+    for (const records of parts) await store.stage(TAGS, records.map(recordOf));
     const published = { state: {}, found: null, missing: 0, border: 1 };
     await store.publish({ tables: new Map([[TAGS, published]]), locations: undefined, at: '2026-01-01T00:00:00.000Z' });
   } finally {
@@ -95,4 +100,17 @@ it('fields whose names agree in more than PostgreSQL keeps of a name have column
   await write(`{"id":1,"${long}a":1,"${long}b":2}`, `{"id":2,"${long}b":3}`);
   expect(column('x'.repeat(60)).values).toEqual(['integer 1', 'null ']);
   expect(column(`${'x'.repeat(60)}_2`).values).toEqual(['integer 2', 'integer 3']);
+});
+
+it('a table that is too busy for a new column is tried once in a run, and the next one fills what is there', async () => {
+  const busy = SqliteDatabase.open(file);
+  let tries = 0;
+  busy.alter = async () => {
+    tries++;
+    return false;
+  };
+  await writeTo(busy, ['{"id":1,"extra":"a"}', '{"id":2,"extra":null}'], ['{"id":3,"extra":"c"}'], ['{"id":4}']);
+  expect(tries).toBe(1);
+  await write('{"id":5,"extra":"e"}');
+  expect(column('extra').values).toEqual(['text a', 'null ', 'text c', 'null ', 'text e']);
 });
