@@ -11,7 +11,7 @@ export type PortalRow = readonly (string | null)[];
 
 /** What the driver's types leave out of its connection. */
 interface Protocol {
-  parse(query: { text: string; name: string }): void;
+  parse(query: { text: string; name: string; types: readonly number[] }): void;
   bind(config: { values: readonly (string | null)[] }): void;
   describe(what: { type: 'P'; name: string }): void;
   execute(config: { rows: number }): void;
@@ -38,11 +38,20 @@ export class Portal {
   private constructor(
     private readonly text: string,
     private readonly values: readonly (string | null)[],
+    private readonly types: readonly number[],
   ) {}
 
-  /** Prepares a statement. Rejects with what the driver gives. */
-  static async open(client: Client, text: string, values: readonly (string | null)[]): Promise<Portal> {
-    const portal = new Portal(text, values);
+  /**
+   * Prepares a statement. `types` are numbers of types of the values; the database finds those that are 0, or not given.
+   * Rejects with what the driver gives.
+   */
+  static async open(
+    client: Client,
+    text: string,
+    values: readonly (string | null)[],
+    types: readonly number[] = [],
+  ): Promise<Portal> {
+    const portal = new Portal(text, values, types);
     const described = portal.waiting();
     client.query(portal.query() as unknown as Submittable);
     await described;
@@ -84,7 +93,7 @@ export class Portal {
         const protocol = connection as Protocol;
         this.connection = protocol;
         protocol.on('noData', noData);
-        protocol.parse({ text: this.text, name: '' });
+        protocol.parse({ text: this.text, name: '', types: this.types });
         protocol.bind({ values: this.values });
         protocol.describe({ type: 'P', name: '' });
         protocol.flush();

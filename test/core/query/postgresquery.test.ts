@@ -82,6 +82,16 @@ describe('a query of a mirror in PostgreSQL', () => {
     const sql = `SELECT id FROM patients /* :no */ WHERE id = :id AND first_name = :name AND ':no'::text <> $$:no$$ || 'x'`;
     const parameters = { id: 9007199254740993n, name: '=Bob' };
     expect((await read(database, sql, { parameters })).rows).toEqual([[9007199254740993n]]);
+    const whole = { parameters: { n: 5n } };
+    expect(await read(database, 'SELECT :n AS n, :n / 2 AS half', whole)).toEqual({
+      names: ['n', 'half'],
+      rows: [[5, 2]],
+    });
+    for (const condition of ['first_name = :n OR id = 5', 'id = :n OR first_name = :n', 'first_name = :n OR id = :n']) {
+      const { rows } = await read(database, `SELECT id FROM patients WHERE ${condition}`, whole);
+      expect([condition, rows]).toEqual([condition, [[5]]]);
+    }
+    expect(await faultOf(database, 'SELECT nothing(:n)', whole)).toMatchObject({ kind: 'sql', at: 7 });
     const name = "'; DROP TABLE patients; --";
     expect((await read(database, 'SELECT :name, :name::text = :name', { parameters: { name } })).rows).toEqual([
       [name, true],
