@@ -8,6 +8,7 @@ import { readOnly } from '../../catalog/record.ts';
 import { readSettings } from '../../core/connection/settings.ts';
 import { holdMirror, readMirror } from '../../core/mirror/access.ts';
 import type { HeldMirror } from '../../core/mirror/engine.ts';
+import { hasAllFiles } from '../../core/mirror/files/filesindex.ts';
 import type { MirrorPlace } from '../../core/mirror/place.ts';
 import type { MirrorContents } from '../../core/mirror/sql/reading.ts';
 import { wholeOf } from '../../core/mirror/status.ts';
@@ -110,7 +111,8 @@ export abstract class MirrorSyncCommand extends MolarCommand {
       if (fresh !== undefined && !isOn(flags, 'follow')) {
         const known = await readMirror(place);
         const outcomes = known && untouched(tables, known);
-        if (known && outcomes && isYounger(known, outcomes, named, context.clock.now() - fresh)) {
+        const time = context.clock.now() - fresh;
+        if (known && outcomes && isYounger(known, outcomes, named, time) && (await hasFiles(known, outcomes))) {
           await this.choices(flags, readFacts(flags, settings, known, place.name), known, place.name);
           return this.report(flags, place, known, outcomes, { isComplete: true, requests: 0 });
         }
@@ -260,6 +262,13 @@ function isYounger(
   return outcomes.every(
     ({ table, unavailable }) => unavailable !== null || Date.parse(resources.get(table)?.asOf ?? '') > time,
   );
+}
+
+/** Whether no content of a document is missing that the last sync could not get. */
+async function hasFiles({ facts }: MirrorContents, outcomes: readonly ResourceOutcome[]): Promise<boolean> {
+  const documents = outcomes.find(({ table }) => table.name === 'documents');
+  if (!facts.files || !documents?.complete) return true;
+  return hasAllFiles(facts.files, documents.rows);
 }
 
 function untouched(tables: readonly MirrorTable[], { resources }: MirrorContents): ResourceOutcome[] {

@@ -24,6 +24,22 @@ export interface KeptFile {
 
 const NAME = '.molar-files.ndjson';
 
+/** Whether a folder has the files of so many documents, all that there are, as far as its index tells. */
+export async function hasAllFiles(folder: string, documents: number): Promise<boolean> {
+  const lines = (await readIfPresent(join(folder, NAME)))?.split('\n').map(jsonOf) ?? [];
+  const entries = [...entriesOf(lines).values()];
+  return entries.length === documents && entries.every(({ bytes, isAbsent = false }) => bytes >= 0 || isAbsent);
+}
+
+function entriesOf(lines: readonly unknown[]): Map<string, KeptFile> {
+  const entries = new Map<string, KeptFile>();
+  for (const line of lines.filter(isEntry)) {
+    if (line.file === '') entries.delete(line.id);
+    else entries.set(line.id, line);
+  }
+  return entries;
+}
+
 /** Which files a folder has: a line for each change while a run lasts, and one for each file once it has ended. */
 export class FilesIndex {
   private lines = 0;
@@ -45,11 +61,7 @@ export class FilesIndex {
         source: folder,
         hint: 'Name another folder with --files.',
       });
-    const entries = new Map<string, KeptFile>();
-    for (const line of lines.filter(isEntry)) {
-      if (line.file === '') entries.delete(line.id);
-      else entries.set(line.id, line);
-    }
+    const entries = entriesOf(lines);
     await writeAtomicFile(path, textOf(organization, entries));
     const { O_WRONLY, O_APPEND, O_NOFOLLOW = 0 } = constants;
     const file = await guarded(`write ${path}`, () => open(path, O_WRONLY | O_APPEND | O_NOFOLLOW));
