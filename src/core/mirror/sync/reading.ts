@@ -58,18 +58,14 @@ export class ResourceReader {
     return this.list?.filters?.lastModified?.operators.includes('>=') ?? false;
   }
 
-  /**
-   * The first load, on from where an earlier run came; `since`: see `LoadProgress`. The rest of a load is not counted:
-   * records may have come or gone in the part that is here already.
-   */
+  /** The first load, on from where an earlier run came; `since`: see `LoadProgress`. */
   async load(from: LoadProgress | null, since: () => string): Promise<void> {
     const { store, onUnproved, deidentifier } = this.context;
     let last: WalkPosition = (from && deidentifier?.originalProgress(from)) ?? from ?? START;
     const onProof = ({ unproved }: Proof) => {
       if (unproved !== null) onUnproved(this.table, unproved);
     };
-    const rest = from === null ? { onProof } : { isPart: true };
-    await this.eachBatch(this.pages({ from: last, ...rest }), async (records, position) => {
+    await this.eachBatch(this.pages({ from: last, onProof }), async (records, position) => {
       last = position ?? last;
       const progress = { ...last, since: from?.since ?? since() };
       await store.load(this.table, records, deidentifier?.progress(progress) ?? progress);
@@ -272,7 +268,7 @@ interface PageQuery {
   readonly fields?: readonly string[];
   readonly from?: WalkPosition;
   readonly onProof?: (proof: Proof) => void;
-  /** Only some of the records, which are not counted. */
+  /** Only some ids, which are not counted. */
   readonly isPart?: boolean;
 }
 

@@ -1,4 +1,4 @@
-import type { Failure } from '../../failure.ts';
+import { Failure } from '../../failure.ts';
 import type { Finding, PublishedTable, ResourceState } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
 import type { Stream } from './listening.ts';
@@ -130,9 +130,11 @@ export class TableSync {
     // What comes from here on is replayed once the load is complete, however many runs it takes.
     if (!isReplayed) await store.saveResource(table, { position: this.head ?? null });
     if (reader.isByLocation) this.locations = await store.locations();
-    await reader.load(before.progress, this.began);
-    // What earlier runs have loaded may be gone or changed by now.
+    // What earlier runs have loaded may be gone or changed by now, and more may have come.
     const isOld = before.progress !== null;
+    await reader.load(before.progress, this.began).catch((cause: unknown) => {
+      if (!isOld || !(cause instanceof Failure) || cause.code !== 'pages.incomplete') throw cause;
+    });
     const since = before.progress?.since ?? this.began();
     if (isReplayed || (this.head !== undefined && !isOld)) {
       if (!reader.isTold) await this.readChanges(since);
