@@ -32,8 +32,8 @@ export default defineConfig(async () => ({
 /** What measures the memory of its process, or has a broker of its own; neither asks anything of a store. */
 const ALONE = ['test/server/stream/{crowd,relay/rabbitmq}.test.ts'];
 
-/** Everything else is in the group `unit`, so that a new folder is in one; test/torture has a configuration of its own. */
-const OTHER_GROUPS = ['test/{contract,acceptance,torture}/**'];
+/** Everything else is in the group `unit`, so that a new folder is in one; test/torture and test/windows have configurations of their own. */
+const OTHER_GROUPS = ['test/{contract,acceptance,torture,windows}/**'];
 
 const onPostgres = project(
   'postgres',

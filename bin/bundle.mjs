@@ -46,8 +46,8 @@ const SHORT = [
   'server/store/sqlite/readerthread.ts',
 ];
 
-/** What loads the others: a file by itself. */
-const LOADER = 'src/cli/startup/node20.ts';
+/** What bin/run.js needs before it loads the others: each a file by itself. */
+const FIRST = ['src/cli/startup/node20.ts', 'src/shells/shell.ts'];
 
 /**
  * Bundles the sources of a checkout into a folder; returns the paths of what went into the bundles. Throws what esbuild
@@ -80,7 +80,7 @@ export async function bundle(root, outdir, plugins = [lazyOclif, smallUndici(roo
     );
   }
   writeFileSync(join(outdir, 'package.json'), '{"type":"commonjs"}\n');
-  await build({ ...common, ...small, format: 'cjs', entryPoints: [LOADER] });
+  await build({ ...common, ...small, format: 'cjs', entryPoints: FIRST });
   const forCheckout = FOR_CHECKOUT.map((path) => `src/${path}`);
   await build({ ...common, format: 'cjs', entryPoints: forCheckout, packages: 'external' });
   return Object.keys(metafile.inputs);

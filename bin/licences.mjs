@@ -24,7 +24,8 @@ export function licences(root, folders, locked) {
   ].join(RULE);
 }
 
-const BESIDE = `npm installs these beside molar, those of them that fit the machine and its Node, each with its own licence in its
+/** What the text says of packages that are no part of the npm package. */
+export const BESIDE = `npm installs these beside molar, those of them that fit the machine and its Node, each with its own licence in its
 folder. They are not part of this package. Machine code that is under the LGPL, libvips for images, is a library of its
 own file that is loaded when an image is cut or scaled; it can be replaced by another build of it.`;
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Installs and builds what is missing or stale in a checkout; `--build` builds in any case. Plain Node, no packages.
+import './oldnode.mjs';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -21,11 +22,6 @@ import { manifest } from './manifest.mjs';
 import { billOfMaterials, SBOM_ARGUMENTS } from './sbom.mjs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 19)) {
-  process.stderr.write(`molar needs Node 20.19 or newer; this is ${process.version}.\n`);
-  process.exit(1);
-}
-
 const FORCED = process.argv.includes('--build');
 const ROOT = resolve(import.meta.dirname, '..');
 const LOCK = join(ROOT, '.prepare.lock');
@@ -37,6 +33,7 @@ const LICENCES = join(ROOT, 'THIRD-PARTY-LICENSES');
 const SBOM = join(ROOT, 'sbom.json');
 // As src/sqlite/open.ts has it: the one that newer versions of Node need comes built.
 const SQLITE = major > 22 || (major === 22 && minor >= 14) ? 'better-sqlite3-node-api' : 'better-sqlite3';
+const IS_BUILT_HERE = SQLITE === 'better-sqlite3';
 
 const BUILDERS = ['bundle', 'licences', 'manifest', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);
 
@@ -48,7 +45,9 @@ class Failed extends Error {}
 /** Runs a program quietly and gives what it did, or undefined when it may fail and did; shows all it printed otherwise. */
 function run(program, args, { mayFail = false } = {}) {
   const stdio = ['ignore', 'pipe', 'pipe'];
-  const done = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8', stdio, maxBuffer: 64 * 2 ** 20 });
+  // Compilers that npm starts use all cores.
+  const env = { JOBS: 'max', ...process.env };
+  const done = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8', stdio, env, maxBuffer: 64 * 2 ** 20 });
   if (done.status === 0) return done;
   if (mayFail) return undefined;
   say(`${done.stdout ?? ''}${done.stderr ?? ''}`.trim());
@@ -62,6 +61,12 @@ function npm(args, options) {
     ? run(process.execPath, [started, ...args], options)
     : run('npm', args, options);
 }
+
+/**
+ * How packages are installed. None of them needs its script but the driver that is built here: npm would build the other
+ * one, too, since it has a binding.gyp, and leave it out, without a word, where there is no Python.
+ */
+const INSTALLING = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 
@@ -87,7 +92,7 @@ function install() {
     throw new Failed('node_modules is a link, and what it leads to is not what package-lock.json asks for.');
   }
   say('Installing packages (npm ci) …');
-  npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']);
+  npm(['ci', '--include=dev', '--include=optional', ...INSTALLING]);
 }
 
 /** Everything the build reads, as one digest: times of files say nothing after a checkout or a copy. */
@@ -132,8 +137,8 @@ async function writeHelp() {
   const { preparedHelp } = await import(pathToFileURL(join(DIST, 'cli', 'help', 'prepared.js')).href);
   const folder = join(DIST, 'help');
   mkdirSync(folder, { recursive: true });
-  for (const [id, text] of await preparedHelp(ROOT)) {
-    writeFileSync(join(folder, `${id.replaceAll(':', '.')}.txt`), text);
+  for (const [id, texts] of await preparedHelp(ROOT)) {
+    writeFileSync(join(folder, `${id.replaceAll(':', '.')}.json`), JSON.stringify(texts));
   }
 }
 
@@ -160,13 +165,19 @@ function hasSqlite() {
 /** Only `molar serve`, `server` and `demo` need SQLite, so its absence is told and not an error. */
 function provideSqlite() {
   if (hasSqlite()) return;
-  // npm leaves an optional package out, without a word, when its build fails for whatever reason.
+  // npm leaves an optional package out, without a word, when it cannot be installed for whatever reason.
   const isThere = existsSync(join(ROOT, 'node_modules', SQLITE));
-  say(`Building ${SQLITE} …`);
-  const again = isThere ? ['rebuild', SQLITE] : ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
-  if ((isThere || !isLinked()) && npm(again, { mayFail: true }) && hasSqlite()) return;
-  say(`${SQLITE} could not be built: the embedded server (molar serve, server, demo) and its tests cannot run.`);
-  if (SQLITE === 'better-sqlite3') say('It needs python3, make and g++ (macOS: xcode-select --install).');
+  if (!isThere && !isLinked()) npm(['install', '--no-save', ...INSTALLING], { mayFail: true });
+  if (!isThere && hasSqlite()) return;
+  if (IS_BUILT_HERE) {
+    say(`Building ${SQLITE} …`);
+    // By default npm asks package.json of the checkout, or the user, whose scripts may be run.
+    const allowed = ['--ignore-scripts=false', '--dangerously-allow-all-scripts'];
+    if (npm(['rebuild', SQLITE, ...allowed], { mayFail: true }) && hasSqlite()) return;
+  }
+  const what = IS_BUILT_HERE ? 'built' : 'installed';
+  say(`${SQLITE} could not be ${what}: the embedded server (molar serve, server, demo) and its tests cannot run.`);
+  if (IS_BUILT_HERE) say('It needs python3, make and g++ (macOS: xcode-select --install).');
   say('To try again: rm -rf node_modules && npm ci');
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Starts molar from dist/. Node's modules are got on demand, not imported: an import of node:fs alone opens streams.
 const MISSING = 'Error: molar has not been built yet.\nNext: Run npm install and npm run build here, or npm start.\n';
-const TOO_OLD = `Error: molar needs Node 20.19 or newer; this is ${process.version}.\nNext: Install a newer Node.\n`;
+const NEEDED = 'Node 20.19 or newer, and neither 21 nor 22.0 to 22.2';
+const TOO_OLD = `Error: molar needs ${NEEDED}; this is ${process.version}.\nNext: Install a newer Node.\n`;
 
 /** Words of a command line that determine which code it needs. */
 const KINDS = '--help list get count create update delete report upload download export'.split(' ');
@@ -38,14 +39,16 @@ function tellVersion(argv, packageFile) {
   return tell(`${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
 }
 
-/** Copies the help of a command or topic that the build prepared for pipes and files; false as above. */
+/** Copies the help that the build prepared for pipes and files, with examples for the user's shell; false as above. */
 function tellHelp(argv, folder) {
   const words = argv.slice(0, -1);
   if (!['--help', '-h'].includes(argv.at(-1)) || !words.every((word) => /^[a-z][a-z:-]*$/.test(word))) return false;
-  if (process.platform === 'win32' || mayBeTerminal()) return false;
-  const file = `${folder}/${words.join('.').replaceAll(':', '.')}.txt`;
+  if (mayBeTerminal()) return false;
   try {
-    return tell(process.getBuiltinModule('node:fs').readFileSync(file, 'utf8'));
+    const { shellOf } = require('../dist/shells/shell.js');
+    const file = `${folder}/${words.join('.').replaceAll(':', '.')}.json`;
+    const texts = JSON.parse(process.getBuiltinModule('node:fs').readFileSync(file, 'utf8'));
+    return tell(texts[shellOf(process.env, process.platform)]);
   } catch {
     return false;
   }
@@ -56,6 +59,7 @@ function mayBeTerminal() {
   const { fstatSync, statSync } = process.getBuiltinModule('node:fs');
   try {
     const output = fstatSync(1);
+    // Windows has no such file: what is no file or pipe there counts as a terminal.
     return output.isCharacterDevice() && output.rdev !== statSync('/dev/null').rdev;
   } catch {
     return true;
@@ -82,9 +86,8 @@ function tell(text) {
 async function start(argv, root) {
   const { enableCompileCache } = process.getBuiltinModule('node:module');
   const { join } = process.getBuiltinModule('node:path');
-  const { XDG_CACHE_HOME, HOME } = process.env;
-  const home = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
-  const folder = home && join(home, 'molar', 'compiled');
+  const home = cacheHome(join);
+  const folder = home && join(home, 'compiled');
   const dist = join(root, 'dist');
   const program = join(dist, 'cli', 'main.js');
   const isUsable = folder && isOwnFolder(folder);
@@ -99,6 +102,15 @@ async function start(argv, root) {
   await cache.load(program).main(argv, root);
   // What failed early has not compiled what others need.
   if (!process.exitCode) cache.save();
+}
+
+/** The user's folder for what molar can make anew; undefined where the environment names none. */
+function cacheHome(join) {
+  const { XDG_CACHE_HOME, HOME, LOCALAPPDATA } = process.env;
+  // Windows gives each user a folder that stays on the machine; its data folder for servers is beside it.
+  if (process.platform === 'win32') return LOCALAPPDATA && join(LOCALAPPDATA, 'molar', 'cache');
+  const home = XDG_CACHE_HOME || (HOME && join(HOME, '.cache'));
+  return home && join(home, 'molar');
 }
 
 /** Whether a folder is there, or can be made, that nobody else can write to: Node runs what is in it. */

@@ -54,8 +54,13 @@ export function billOfMaterials(printed, own, locked, folders, epoch) {
       .filter(({ ref }) => ref === root || shipped.has(ref))
       .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => shipped.has(each)) })),
   };
+  return sealed({ $schema, bomFormat, specVersion }, body);
+}
+
+/** The text of a list of materials: what it begins with, a serial number that is a digest of the rest, and the rest. */
+export function sealed(head, body) {
   const serialNumber = `urn:uuid:${uuidOf(JSON.stringify(body))}`;
-  return `${JSON.stringify({ $schema, bomFormat, specVersion, serialNumber, ...body }, null, 2)}\n`;
+  return `${JSON.stringify({ ...head, serialNumber, ...body }, null, 2)}\n`;
 }
 
 const DEVELOPMENT = 'cdx:npm:package:development';

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 // `npm test`, and the long forms of its tests: `node bin/test.mjs mirror`. A Node program, since no two shells agree on
 // how conditions and variables are written, and in some of them `npm test` would test nothing and succeed.
+import './oldnode.mjs';
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
+import { temporaryFolder } from './memory.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
@@ -18,6 +20,8 @@ const FORMS = {
     args: ['--project', 'acceptance', 'test/acceptance/installed.test.ts'],
     env: { MOLAR_PACKAGE_SCRIPTS: 'on' },
   },
+  dist: { args: ['--project', 'acceptance', 'test/acceptance/archive'], env: { MOLAR_DIST_TARGETS: 'all' } },
+  powercut: { args: ['--project', 'acceptance', 'test/acceptance/powercut'], env: { MOLAR_POWERCUT: 'everywhere' } },
   torture: { args: ['--config', 'test/torture/vitest.config.ts'] },
 };
 
@@ -25,6 +29,11 @@ const FORMS = {
 function node(args, env = {}) {
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env: { ...env, ...process.env } });
   return new Promise((ended) => child.once('exit', (code) => ended(code ?? 1)));
+}
+
+/** Runs tests; `env` is for what is not set already. */
+function vitest(args, env = {}) {
+  return node([VITEST, 'run', ...args], { ...temporaryFolder(), ...env });
 }
 
 /** A script of package.json, by the npm that runs this one. */
@@ -37,7 +46,7 @@ async function everything(more) {
   if ((await node(['bin/prepare.mjs'])) !== 0) return failedBefore();
   const checks = await Promise.all([script('lint'), script('types')]);
   if (checks.some((code) => code !== 0)) return failedBefore();
-  return node([VITEST, 'run', ...more]);
+  return vitest(more);
 }
 
 /** Without tests, too, the last line says how many failed. */
@@ -47,7 +56,7 @@ function failedBefore() {
 }
 
 async function form({ args, env }, more) {
-  return (await node(['bin/prepare.mjs'])) || node([VITEST, 'run', ...args, ...more], env);
+  return (await node(['bin/prepare.mjs'])) || vitest([...args, ...more], env);
 }
 
 const [name = '', ...more] = process.argv.slice(2);

@@ -6,6 +6,22 @@ export type Operator = (typeof OPERATORS)[number];
 /** Operators that stand between a key and a value. */
 export const VALUE_OPERATORS = OPERATORS.filter((operator) => !operator.startsWith('.'));
 
+/**
+ * Words for the operators on a command line, where a shell takes `<` and `>` for itself: `lastModified.gte=2026-01-01`.
+ * The API does not know them.
+ */
+export const OPERATOR_WORDS = {
+  eq: '==',
+  ne: '!=',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+  in: '->',
+  starts: '~=',
+  contains: '<>=',
+} as const satisfies Readonly<Record<string, Operator>>;
+
 /** What each operator means, for help and reference pages. */
 export const OPERATOR_MEANINGS: Readonly<Record<Operator, string>> = {
   '==': 'equal to',
@@ -20,6 +36,17 @@ export const OPERATOR_MEANINGS: Readonly<Record<Operator, string>> = {
   '.absent': 'has no value',
   '.present': 'has a value',
 };
+
+/** What follows a key on a command line, without signs that a shell takes for itself: `.gte=`, `.absent`. */
+export function worded(operator: Operator): string {
+  const word = Object.entries(OPERATOR_WORDS).find(([, meant]) => meant === operator)?.[0];
+  return word === undefined ? operator : `.${word}=`;
+}
+
+/** How an operator is typed on a command line: `>= or .gte=`. */
+export function typedForms(operator: Operator): string {
+  return worded(operator) === operator ? operator : `${operator} or ${worded(operator)}`;
+}
 
 export const EQUALS = ['=='] as const;
 export const IN = ['->'] as const;

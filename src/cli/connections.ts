@@ -4,9 +4,10 @@ import { readCredentials, type SecretReaders } from '../core/connection/credenti
 import { type ConnectionFlags, readSettings } from '../core/connection/settings.ts';
 import type { TokenFacts, TokenListener } from '../core/connection/tokenfacts.ts';
 import type { LastResponse } from '../core/doctor/lastresponse.ts';
-import { fileFailure, usageFailure } from '../core/failure.ts';
+import { usageFailure } from '../core/failure.ts';
 import { terminalMessage, terminalText } from '../core/output/terminaltext.ts';
 import { SecretStore } from '../core/profiles/secretstore.ts';
+import { readTextFile } from '../core/textfile.ts';
 import type { AttemptNotice } from '../core/transport/attempt.ts';
 import { ApiClient } from '../core/transport/client.ts';
 import type { ExchangeContext, RetryNotice } from '../core/transport/exchange.ts';
@@ -14,6 +15,7 @@ import type { Network } from '../core/transport/network.ts';
 import { Pacer } from '../core/transport/pacer.ts';
 import { proxyFor } from '../core/transport/proxy.ts';
 import { DEFAULT_RETRY, type RetryPolicy } from '../core/transport/retry.ts';
+import { decodePem } from '../text/decode.ts';
 import type { Context } from './context.ts';
 import { readConnectionFlags } from './flags/connection.ts';
 import { type FlagValues, isOn, textFlag, wholeNumber } from './flags/values.ts';
@@ -120,7 +122,7 @@ export class Connections {
   private secrets(): SecretReaders {
     return {
       stdin: () => readAll(this.context.streams.stdin.chunks, this.context.signal),
-      file: (path) => readFile(path, 'utf8'),
+      file: (path) => readFile(path),
       command: (line) => runShell(line, this.context.signal),
       keyring: (account, profile) => profileSecrets(this.context).read(account, profile),
     };
@@ -157,10 +159,7 @@ export function profileSecrets({ env, keyring, newId, clock }: Context): SecretS
 /** PEM texts of `--ca-cert`, and of NODE_EXTRA_CA_CERTS, which our own certificates would replace in TLS. */
 export async function readCertificates(own: string | undefined, extra: string | undefined): Promise<string[]> {
   if (own === undefined) return [];
-  const read = (path: string) =>
-    readFile(path, 'utf8').catch((cause: unknown) => {
-      throw fileFailure(`read the certificates in ${path}`, cause);
-    });
+  const read = (path: string) => readTextFile(path, { doing: `read the certificates in ${path}`, decode: decodePem });
   const text = await read(own);
   if (!text.includes('-----BEGIN CERTIFICATE-----')) {
     throw usageFailure('--ca-cert must name a file with certificates in PEM form.', { source: '--ca-cert' });

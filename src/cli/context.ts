@@ -5,6 +5,7 @@ import type { Environment } from '../core/environment.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Keyring } from '../core/profiles/keyring.ts';
 import { type Network, type NetworkOptions, openNetwork } from '../core/transport/network.ts';
+import { type Shell, shellOf } from '../shells/shell.ts';
 import { type Interrupts, processInterrupts } from './process/interrupts.ts';
 import { newId } from './startup/newid.ts';
 import { delayOptimizedParser } from './startup/v8flags.ts';
@@ -14,6 +15,8 @@ import { processStreams, type Streams } from './terminal/streams.ts';
 export interface Context {
   readonly streams: Streams;
   readonly env: Environment;
+  /** The one that the user types into. */
+  readonly shell: Shell;
   readonly clock: Clock;
   readonly random: () => number;
   readonly newId: () => string;
@@ -27,6 +30,8 @@ export interface Context {
   readonly interrupted: () => Failure | undefined;
   /** Says how many milliseconds the command takes to end after a signal, if more than most do. */
   readonly allowEnding: (milliseconds: number) => void;
+  /** Ends the command as SIGTERM does. */
+  readonly terminate: () => void;
   readonly setExitCode: (code: number) => void;
 }
 
@@ -44,6 +49,7 @@ export function processContext(interrupts: Interrupts): Context {
   return {
     streams: processStreams(),
     env: process.env,
+    shell: shellOf(process.env, process.platform),
     clock: systemClock,
     random: Math.random,
     newId,
@@ -58,6 +64,7 @@ export function processContext(interrupts: Interrupts): Context {
     },
     interrupted: interrupts.failure,
     allowEnding: interrupts.allowEnding,
+    terminate: interrupts.terminate,
     setExitCode: (code) => {
       process.exitCode = code;
     },

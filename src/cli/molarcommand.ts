@@ -3,6 +3,8 @@ import type { Config } from '@oclif/core/config';
 import { isInterruption } from '../core/failure.ts';
 import { terminalLines } from '../core/output/terminaltext.ts';
 import type { ApiClient } from '../core/transport/client.ts';
+import { attend } from '../filesystem/held.ts';
+import { inShell } from '../shells/line.ts';
 import { Connections } from './connections.ts';
 import { type Context, contextOf } from './context.ts';
 import { type TypedLine, withNextStep } from './errors/nextstep.ts';
@@ -13,6 +15,7 @@ import { understood } from './flags/meanings.ts';
 import { type FlagValues, isOn, textFlag } from './flags/values.ts';
 import { checkZone, LocalTimes } from './flags/zone.ts';
 import { pinged } from './ping.ts';
+import { filesOf } from './process/wildcards.ts';
 import { Notes } from './terminal/notes.ts';
 import { ClosedPipe } from './terminal/streams.ts';
 import { errorStyle } from './terminal/style.ts';
@@ -54,8 +57,16 @@ export abstract class MolarCommand extends Command {
     this.parsed = true;
     // oclif copies own properties only of what it is given, not the statics of base classes.
     const declared = { args: this.ctor.args, flags: this.ctor.flags, strict: this.ctor.strict };
-    const { flags, args } = await this.parse(declared);
-    const { env, streams } = this.context;
+    const { flags, args: words } = await this.parse(declared);
+    const { context } = this;
+    attend({
+      say: (text) => void this.note(text),
+      get signal() {
+        return context.signal;
+      },
+    });
+    const { env, streams, shell } = context;
+    const args = { ...words, ...('file' in words && { file: filesOf(words.file, shell) }) };
     const known = this.ctor.flags ?? {};
     this.given = { flags: withConfiguredDefaults(flags, known, env, streams.stdout.isTTY), args };
     this.checkZone(this.given.flags);
@@ -150,9 +161,12 @@ export abstract class MolarCommand extends Command {
     const lines = (this.ctor.examples ?? []).map((example) =>
       typeof example === 'string' ? example : example.command,
     );
-    const examples = lines.map((line) => line.replaceAll('<%= config.bin %>', this.config.bin));
-    const { emptyOutputFile } = this.context.streams;
-    return { name: this.shape().name, flags: this.given?.flags ?? {}, examples, emptyOutputFile };
+    const { shell, streams } = this.context;
+    const examples = lines.flatMap(
+      (line) => inShell(line.replaceAll('<%= config.bin %>', this.config.bin), shell) ?? [],
+    );
+    const { emptyRedirection } = streams;
+    return { name: this.shape().name, flags: this.given?.flags ?? {}, examples, emptyRedirection, shell };
   }
 
   private wantsJson(): boolean {

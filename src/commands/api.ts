@@ -8,8 +8,8 @@ export default class Api extends ApiCommand {
   static override usage = 'api [METHOD] PATH [FLAGS]';
   static override examples = [
     '<%= config.bin %> api transactiontags',
-    "<%= config.bin %> api patients --field filter='patientStatus==ACTIVE' --paginate --format ndjson",
+    '<%= config.bin %> api patients --field filter=patientStatus==ACTIVE --paginate --format ndjson',
     '<%= config.bin %> api PUT patients/7000000000114 --data changes.json',
-    'echo \'{"tagText":"Refund","tagType":"PAYMENT_TAG","isPredefined":false}\' | <%= config.bin %> api transactiontags --data -',
+    '<%= config.bin %> api transactiontags --data - < tag.json',
   ];
 }

@@ -1,4 +1,9 @@
 import { EXIT } from '../catalog/failures.ts';
+import { FileHeld } from '../filesystem/held.ts';
+import { codeOf } from '../filesystem/system.ts';
+import { NotText } from '../text/decode.ts';
+
+export { codeOf };
 
 /** One problem: `source` names the field, filter key, flag, parameter, header or file at fault. */
 export interface FailureItem {
@@ -70,6 +75,15 @@ export const LOCAL_FAILURES = {
     next: 'Check the address of the database, the network, and that it runs.',
   },
   'local.file': { exit: EXIT.file, next: 'Check the path, its permissions and the free space.' },
+  'local.in_use': { exit: EXIT.file, next: 'Close the program that has the file open, then run the command again.' },
+  'server.none': {
+    exit: EXIT.notFound,
+    next: 'Check --data: it must be the folder that molar serve was started with.',
+  },
+  'server.died': {
+    exit: EXIT.network,
+    next: 'What it had answered is stored. Its log may say why; molar server check looks for damage.',
+  },
   'run.hung_up': { exit: EXIT.hungUp, next: 'Run the command again.' },
   'run.interrupted': { exit: EXIT.interrupted, next: 'Run the command again.' },
   'run.terminated': { exit: EXIT.terminated, next: 'Run the command again.' },
@@ -160,13 +174,17 @@ export function usageFailure(
 
 /** A local file or disk failed, exit 9. `doing` completes "Cannot …": `write patients.csv`. */
 export function fileFailure(doing: string, cause: unknown): Failure {
-  return localFailure('local.file', `Cannot ${doing}: ${reasonOf(cause)}.`, { cause });
+  const message = `Cannot ${doing}: ${reasonOf(cause)}.`;
+  if (cause instanceof FileHeld) return localFailure('local.in_use', message, { hint: cause.next, cause });
+  const hint = cause instanceof NotText ? { hint: cause.next } : {};
+  return localFailure('local.file', message, { ...hint, cause });
 }
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or folder',
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
+  EBUSY: 'it is in use',
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of the path is not a folder',
   ENOSPC: 'no space left on the disk',
@@ -185,10 +203,4 @@ function reasonOf(cause: unknown): string {
   const code = codeOf(cause);
   if (code !== undefined && REASONS[code] !== undefined) return REASONS[code];
   return cause instanceof Error ? cause.message.replace(/\.$/, '') : String(cause);
-}
-
-/** The system error code of a thrown value (`ENOENT`), where it has one. */
-export function codeOf(cause: unknown): string | undefined {
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? code : undefined;
 }

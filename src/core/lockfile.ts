@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
-import { lstat, unlink } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { isPlainObject } from '../catalog/fields/kind.ts';
+import { removeFile, removeNow } from '../filesystem/durable.ts';
 import type { Clock } from './clock.ts';
 import { codeOf, Failure, fileFailure, localFailure } from './failure.ts';
 import { jsonOf } from './jsontext.ts';
@@ -59,10 +60,7 @@ export async function holdLock(path: string, what: string, owner: LockOwner, tim
 }
 
 /** The living holder of a path that `holdLock` reserves; undefined where it is free. */
-export async function holderOf(
-  path: string,
-  owner: LockOwner,
-): Promise<Pick<Holding, 'pid' | 'startedAt' | 'command'> | undefined> {
+export async function holderOf(path: string, owner: LockOwner): Promise<Omit<Holding, 'processStarted'> | undefined> {
   const holding = await read(path, owner.clock);
   return holding !== undefined && isLiving(holding, owner) ? holding : undefined;
 }
@@ -89,10 +87,9 @@ async function removeDead(path: string, dead: Holding, owner: LockOwner, depth: 
   if (typeof right !== 'function') return false;
   try {
     const now = await read(path, owner.clock);
-    if (now?.id === dead.id) await unlink(path);
+    if (now?.id === dead.id) await removeFile(path);
     return true;
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') return true;
     throw cause instanceof Failure ? cause : fileFailure(`remove ${path}`, cause);
   } finally {
     await right();
@@ -114,7 +111,7 @@ function create(path: string, { pid, host, clock, lifeOf, command }: LockOwner):
     return fstatSync(file).nlink === 0 ? undefined : id;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST') return undefined;
-    if (file !== undefined) unlinkSync(path);
+    if (file !== undefined) removeNow(path);
     throw fileFailure(`write ${path}`, cause);
   } finally {
     if (file !== undefined) closeSync(file);
@@ -125,7 +122,8 @@ function create(path: string, { pid, host, clock, lifeOf, command }: LockOwner):
 async function read(path: string, clock: Clock): Promise<Holding | undefined> {
   try {
     for (let step = 0; ; step++) {
-      const text = await readUnlinked(path);
+      // After a power cut some file systems have zeros in place of what was not synced.
+      const text = (await readUnlinked(path)).replaceAll('\0', '');
       if (text.trim() !== '') return holdingOf(text, path);
       if (step >= MAX_STEPS) break;
       await clock.sleep(STEP);
@@ -170,5 +168,5 @@ function taken(path: string, what: string, { pid, host, startedAt, command }: Ho
 async function release(path: string, id: string): Promise<void> {
   const text = await readUnlinked(path).catch(() => '');
   const value = jsonOf(text);
-  if (isPlainObject(value) && value.id === id) await unlink(path).catch(() => undefined);
+  if (isPlainObject(value) && value.id === id) await removeFile(path).catch(() => undefined);
 }

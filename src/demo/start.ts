@@ -1,17 +1,19 @@
 import { constants } from 'node:fs';
-import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SCOPES } from '../catalog/scopes.ts';
+import { moveFile, writeDurably } from '../filesystem/durable.ts';
+import { isOurs, replacePrivate } from '../filesystem/private.ts';
 import { nowOf } from '../server/clock.ts';
 import type { OpenFolder } from '../server/datafolder.ts';
 import { hasImageLibrary } from '../server/files/images.ts';
 import { importRecords } from '../server/import/importer.ts';
 import { numberRecords } from '../server/import/lines.ts';
 import { findOrganization } from '../server/organizations.ts';
-import { isOurs } from '../server/owner.ts';
 import type { Demo } from '../server/serve.ts';
 import { readRights } from '../server/tokens/rights.ts';
 import { newToken, saveToken } from '../server/tokens/tokens.ts';
+import { settingsFiles } from '../shells/settings.ts';
 import { type DemoRecord, DEMO_ORGANIZATION_ID as organization, type Size } from './practice.ts';
 import { demoActivity, demoRecords } from './records.ts';
 
@@ -20,7 +22,7 @@ export function demoOf(size: Size): Demo {
   return async (folder) => {
     await seedDemo(folder, size);
     const token = await grantToken(folder);
-    return async (url) => ({ organization, file: await writeDemoEnvironment(folder, url, token) });
+    return async (url) => ({ organization, settings: await writeDemoSettings(folder, url, token) });
   };
 }
 
@@ -47,7 +49,7 @@ function uncropped(record: DemoRecord): DemoRecord {
 
 /** The token of an earlier start or a new one, valid for everything in the demo practice, for 90 days from each start. */
 async function grantToken({ service, path }: OpenFolder): Promise<string> {
-  const earlier = await readOwn(environmentFile(path)).catch(() => '');
+  const earlier = await readOwn(join(path, 'demo.env')).catch(() => '');
   const token = /MOLAR_TOKEN='([^']+)'/.exec(earlier)?.[1] ?? newToken();
   const request = { organizations: [organization], scopes: [...SCOPES], label: 'demo', readOnly: false };
   const terms = await readRights(service, request);
@@ -66,18 +68,18 @@ async function readOwn(path: string): Promise<string> {
   }
 }
 
-/** Writes the connection to a file that a shell can read, for its owner only; tokens go into no log. Returns its path. */
-export async function writeDemoEnvironment({ path }: OpenFolder, url: string, token: string): Promise<string> {
+/**
+ * Writes the connection to files that shells can read, for their owner only; tokens go into no log. Returns their path
+ * without extensions.
+ */
+export async function writeDemoSettings({ path }: OpenFolder, url: string, token: string): Promise<string> {
   const variables = { MOLAR_URL: url, MOLAR_ORGANIZATION: organization, MOLAR_TOKEN: token };
-  const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
-  const fresh = `${environmentFile(path)}.new`;
-  await rm(fresh, { force: true });
-  // Neither through a link nor into a file that others have open.
-  await writeFile(fresh, lines.join(''), { mode: 0o600, flag: 'wx' });
-  await rename(fresh, environmentFile(path));
-  return environmentFile(path);
-}
-
-function environmentFile(path: string): string {
-  return join(path, 'demo.env');
+  const settings = join(path, 'demo');
+  for (const { extension, text } of settingsFiles(variables)) {
+    const fresh = `${settings}${extension}.new`;
+    // Neither through a link nor into a file that others have open.
+    await writeDurably(await replacePrivate(fresh), text);
+    await moveFile(fresh, settings + extension);
+  }
+  return settings;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
+import { decodePem } from '../text/decode.ts';
 import { isLoopback } from './loopback.ts';
 import { PostgresUnusable } from './unusable.ts';
 
@@ -49,7 +50,7 @@ const NEXT = 'Use ?sslmode=verify-full, with sslrootcert=FILE where the authorit
 function readPem(name: string, path: string | undefined): string | undefined {
   if (path === undefined || (name === FILES.ca && path === 'system')) return undefined;
   try {
-    return readFileSync(path, 'utf8');
+    return decodePem(readFileSync(path));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PostgresUnusable(`${name} of the database cannot be read: ${reason}.`, 'Check the path.', cause);

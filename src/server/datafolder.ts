@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
 import { MAX_TEXT } from '../catalog/fields/text.ts';
+import { removeTree } from '../filesystem/durable.ts';
+import { closeFolder, makePrivateFolder } from '../filesystem/private.ts';
 import { CheckpointKeeper, type KeeperFault } from './audit/keeper.ts';
 import { auditKeyFile, keysOf, openAuditKey } from './audit/keys.ts';
 import { type AuditMode, ReadTrail } from './audit/readtrail.ts';
@@ -100,7 +102,7 @@ export async function openFolder(data: string, options: OpenOptions): Promise<Op
   const path = temporary ? await mkdtemp(join(tmpdir(), 'molar-')) : resolve(data);
   if (!temporary) await makePrivate(path);
   const drop = async () => {
-    if (temporary) await rm(path, { recursive: true, force: true });
+    if (temporary) await removeTree(path);
   };
   let opened: Store | undefined;
   try {
@@ -203,8 +205,7 @@ async function openKeeper(
 
 async function makePrivate(path: string): Promise<void> {
   try {
-    const made = await mkdir(path, { recursive: true, mode: 0o700 });
-    if (made !== undefined || (await isOwnAndOpen(path))) await chmod(path, 0o700);
+    if ((await makePrivateFolder(path)) || (await isOwnAndOpen(path))) await closeFolder(path);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreUnusable(

@@ -135,6 +135,21 @@ export function fairTurn(owner: unknown): Promise<void> {
   return parts.wait(owner);
 }
 
+/** Maps items, so many in a part of work: a list of tens of thousands holds up nobody. */
+export async function mapInTurns<T, R>(
+  owner: unknown,
+  items: readonly T[],
+  perTurn: number,
+  map: (item: T) => R,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += perTurn) {
+    await fairTurn(owner);
+    for (const item of items.slice(at, at + perTurn)) results.push(map(item));
+  }
+  return results;
+}
+
 /** In this order: entries of reads are written quickly, and their answers wait for nothing else. */
 const COMMITS = ['reads', 'writes'] as const;
 

@@ -46,13 +46,13 @@ export interface ServeOptions extends Omit<OpenOptions, 'serving' | 'statementTi
   readonly member?: Member;
 }
 
-/** A demo organization, and the file with the settings that connect a shell to it. */
+/** A demo organization, and the path, without extensions, of the files with the settings that connect a shell to it. */
 export interface DemoAccess {
   readonly organization: string;
-  readonly file: string;
+  readonly settings: string;
 }
 
-/** Fills a data folder; the function it returns writes the file of `DemoAccess` once the address is known (src/demo). */
+/** Fills a data folder; the function it returns writes the files of `DemoAccess` once the address is known (src/demo). */
 export type Demo = (folder: OpenFolder) => Promise<(url: string) => Promise<DemoAccess>>;
 
 /** A server that listens. */

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
@@ -96,6 +97,9 @@ describe('the certificate of a database', () => {
     );
     expect(await migrate(remote, { PGSSLROOTCERT: root })).toEqual(DONE);
     expect(await migrate(`${remote}&sslmode=verify-full&sslrootcert=${root}`)).toEqual(DONE);
+    const saved = join(place.path, 'saved.pem');
+    await writeFile(saved, `\ufeff${await readFile(root, 'utf8')}`, 'utf16le');
+    expect(await migrate(`${remote}&sslmode=verify-full&sslrootcert=${saved}`)).toEqual(DONE);
     expect(await migrate(`${remote}&sslmode=require`)).toEqual(DONE);
     expect(await migrate(`${remote}&sslrootcert=nowhere.pem`)).toEqual(
       refused('sslrootcert of the database cannot be read'),

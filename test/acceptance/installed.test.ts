@@ -197,7 +197,7 @@ describe('the package with the native module of SQLite', () => {
     const [errors, ended] = [text(child.stderr), exit(child)];
     let file = '';
     for await (const line of createInterface({ input: child.stdout })) {
-      file = /^ {2}source '(.+)'$/.exec(line)?.[1] ?? file;
+      file = /^ {2}source '?(.+?)'?$/.exec(line)?.[1] ?? file;
       if (line.startsWith('Ctrl-C')) break;
     }
     expect(file, await Promise.race([errors, 'The demo goes on.'])).not.toBe('');

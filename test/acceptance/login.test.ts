@@ -2,6 +2,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { OWNER_ONLY } from '../support/capabilities.ts';
 import { molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
@@ -50,7 +51,7 @@ describe('login', () => {
     expect({ code: login.code, stdout: login.stdout }).toEqual({ code: 0, stdout: '' });
     expect(login.stderr).toContain(`The token is stored in ${join(config, 'config.json')}`);
     expect(login.stderr).not.toContain(TOKEN);
-    expect((await stat(join(config, 'config.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(config, 'config.json'))).mode & 0o777).toBe(OWNER_ONLY.file);
     expect((await stat(config)).mode & 0o077).toBe(0);
     expect(await run(['patients', 'count'])).toEqual({ code: 0, stdout: '5\n', stderr: '' });
     expect((await run(['logout'])).code).toBe(0);

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import readExcel from 'read-excel-file/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OWNER_ONLY } from '../support/capabilities.ts';
 import { makeMirror } from '../support/mirrorfile.ts';
 import { parquetRows } from '../support/parquet.ts';
 import { molar, type Served, serve, text, workplace } from './molar.ts';
@@ -155,7 +156,7 @@ test('each file has its receipt, the run a summary, and nobody else may read the
     proof: { by: 'mirror', unproved: null },
   });
   for (const file of await readdir(inPlace('two')))
-    expect((await stat(inPlace('two', file))).mode & 0o777, file).toBe(0o600);
+    expect((await stat(inPlace('two', file))).mode & 0o777, file).toBe(OWNER_ONLY.file);
   expect(await molar(place.path, ['export', 'verify', 'two/patients.csv'])).toMatchObject({ code: 0 });
 });
 

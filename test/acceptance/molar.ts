@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export const RUN = resolve(import.meta.dirname, '../../bin/run.js');
+/** bin/run.js of this checkout, or of a copy that is installed elsewhere. */
+export const RUN = process.env.MOLAR_TEST_PRODUCT ?? resolve(import.meta.dirname, '../../bin/run.js');
 
 export interface Ended {
   readonly code: number | null;
@@ -26,9 +27,15 @@ export function cleanEnv(more: Env): Record<string, string> {
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...none, ...more };
 }
 
-/** Starts bin/run.js, that of this checkout or another, in a folder. */
-export function start(folder: string, args: readonly string[], env: Env = {}, run = RUN): ChildProcess {
-  return spawn(process.execPath, [run, ...args], { cwd: folder, env: cleanEnv(env), stdio: ['pipe', 'pipe', 'pipe'] });
+/** Starts bin/run.js, that of this checkout or another, in a folder, by this Node or another `node`. */
+export function start(
+  folder: string,
+  args: readonly string[],
+  env: Env = {},
+  run = RUN,
+  node = process.execPath,
+): ChildProcess {
+  return spawn(node, [run, ...args], { cwd: folder, env: cleanEnv(env), stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** Runs bin/run.js to its end. */
@@ -36,7 +43,7 @@ export async function molar(
   folder: string,
   args: readonly string[],
   env: Env = {},
-  input = '',
+  input: string | Uint8Array = '',
   run = RUN,
 ): Promise<Ended> {
   const child = start(folder, args, env, run);
@@ -93,10 +100,17 @@ export interface Served {
  * Starts `molar serve --json`, on a free port unless one is named, and waits for the line that says where it listens. With
  * MOLAR_TEST_WORKERS=2 it is a server of two processes, which is to make no difference.
  */
-export async function serve(folder: string, args: readonly string[], run = RUN, env: Env = {}): Promise<Served> {
+export async function serve(
+  folder: string,
+  args: readonly string[],
+  run = RUN,
+  env: Env = {},
+  node = process.execPath,
+): Promise<Served> {
   const port = args.includes('--port') ? [] : ['--port', '0'];
-  const workers = process.env.MOLAR_TEST_WORKERS ? ['--workers', process.env.MOLAR_TEST_WORKERS] : [];
-  const child = start(folder, ['serve', ...port, '--json', ...workers, ...args], env, run);
+  const workers =
+    process.env.MOLAR_TEST_WORKERS && !args.includes('--workers') ? ['--workers', process.env.MOLAR_TEST_WORKERS] : [];
+  const child = start(folder, ['serve', ...port, '--json', ...workers, ...args], env, run, node);
   const errors = text(child.stderr);
   const ended = exit(child);
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });

@@ -1,9 +1,21 @@
 import { spawn } from 'node:child_process';
-import { open, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cleanEnv, connection, exit, RUN, type Served, serve, start, text, workplace, writeFixture } from './molar.ts';
+import {
+  cleanEnv,
+  connection,
+  exit,
+  molar,
+  RUN,
+  type Served,
+  serve,
+  start,
+  text,
+  workplace,
+  writeFixture,
+} from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let served: Served;
@@ -44,15 +56,31 @@ test('a reader that goes away ends the command quietly with 0', async () => {
   expect(await errors).toBe('');
 });
 
-test('a > without quotes, which made the shell empty a file, is recognised', async () => {
-  await writeFile(join(place.path, '5'), 'precious');
-  const output = await open(join(place.path, '5'), 'w');
-  const env = cleanEnv(connection(served.url));
-  const args = [RUN, 'patients', 'list', '--filter', 'id'];
-  const child = spawn(process.execPath, args, { cwd: place.path, env, stdio: ['ignore', output.fd, 'pipe'] });
+test.each([
+  ['lastModified>=2026-01-01', '=2026-01-01', '--filter lastModified.gte=2026-01-01.'],
+  ['id>5', '5', '--filter id.gt=5.'],
+  ['preferredLocation.id->[5,6]', '[5,6]', '--filter preferredLocation.id.in=5,6.'],
+  ['lastName<>=Sm', '=Sm', '--filter lastName.contains=Sm.'],
+])('what the shell cut from %s is told, with what to type', async (filter, made, typed) => {
+  const folder = join(place.path, `cut ${made}`);
+  await mkdir(folder);
+  const line = `"$NODE" "$RUN" patients list --filter ${filter}`;
+  const env = cleanEnv({ ...connection(served.url), NODE: process.execPath, RUN });
+  const child = spawn('/bin/sh', ['-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [stderr, code] = await Promise.all([text(child.stderr), exit(child)]);
-  await output.close();
-  expect([code, stderr]).toEqual([2, expect.stringContaining(`Put the filter into quotes: --filter 'id>5'`)]);
+  expect([code, await readdir(folder)]).toEqual([2, [made]]);
+  expect(stderr).toContain(`made the file "${made}", which is empty and can be deleted. Type ${typed}\n`);
+});
+
+test.each([
+  ['', Buffer.of()],
+  ['with a byte order mark', Buffer.of(0xff, 0xfe)],
+])('so is what PowerShell cut, which leaves a file %s and reads the output itself', async (_, bytes) => {
+  await writeFile(join(place.path, '=2026-01-01'), bytes);
+  const env = { ...connection(served.url), MOLAR_SHELL: 'powershell' };
+  const { code, stderr } = await molar(place.path, ['patients', 'list', '--filter', 'lastModified'], env);
+  await rm(join(place.path, '=2026-01-01'));
+  expect([code, stderr]).toEqual([2, expect.stringContaining('Type --filter lastModified.gte=2026-01-01.\n')]);
 });
 
 test.each([

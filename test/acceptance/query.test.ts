@@ -4,6 +4,7 @@ import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadDriver } from '../../src/sqlite/open.ts';
+import { OWNER_ONLY } from '../support/capabilities.ts';
 import { makeMirror } from '../support/mirrorfile.ts';
 import {
   connection,
@@ -68,7 +69,7 @@ test('a workbook has numbers as numbers, cents as dollars, and numbers that it w
     [-12.5, 5],
     [null, '9007199254740993'],
   ]);
-  expect((await stat(join(place.path, 'out.xlsx'))).mode & 0o777).toBe(0o600);
+  expect((await stat(join(place.path, 'out.xlsx'))).mode & 0o777).toBe(OWNER_ONLY.file);
 });
 
 test('the statement comes from the line, a file, standard input or the saved ones, one of them', async () => {

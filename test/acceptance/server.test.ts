@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { OWNER_ONLY } from '../support/capabilities.ts';
 import { otherUser } from '../support/services.ts';
 import {
   connection,
@@ -74,12 +75,12 @@ test('SIGTERM and SIGINT end the server with 0', async () => {
 
 test('folder 0700, files 0600', async () => {
   await started('--data', 'd', '--import', 'fixture.ndjson');
-  expect((await stat(join(place.path, 'd'))).mode & 0o777).toBe(0o700);
+  expect((await stat(join(place.path, 'd'))).mode & 0o777).toBe(OWNER_ONLY.folder);
   for (const entry of await readdir(join(place.path, 'd'), { withFileTypes: true })) {
     const { mode } = await stat(join(place.path, 'd', entry.name));
     expect({ name: entry.name, mode: mode & 0o777 }).toEqual({
       name: entry.name,
-      mode: entry.isDirectory() ? 0o700 : 0o600,
+      mode: entry.isDirectory() ? OWNER_ONLY.folder : OWNER_ONLY.file,
     });
   }
 });
@@ -197,7 +198,11 @@ if (other !== undefined) {
     const before = await stat(file);
     const { url } = await started('--data', 'd', '--demo', 'small');
     const made = await stat(file);
-    expect([made.ino === before.ino, made.uid, made.mode & 0o777]).toEqual([false, process.getuid?.(), 0o600]);
+    expect([made.ino === before.ino, made.uid, made.mode & 0o777]).toEqual([
+      false,
+      process.getuid?.(),
+      OWNER_ONLY.file,
+    ]);
     const text = await readFile(file, 'utf8');
     const organization = /MOLAR_ORGANIZATION='(.*)'/.exec(text)?.[1] ?? '';
     const count = (token: string) =>

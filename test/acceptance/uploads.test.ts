@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FaultPlan } from '../support/faults/faultplan.ts';
@@ -105,11 +107,28 @@ describe.each(['keys', 'no keys'] as const)('kill -9, by a server with %s', (mod
 test('of two runs of a line at once one is told that the other goes on', async () => {
   const patient = PATIENT + 20;
   const files = await manifest('twice', 20, patient);
-  await proxies['no keys'].follow(new FaultPlan({ seed: 1, share: 1, kinds: ['slow'] }));
-  const env = connection(proxies['no keys'].url);
+  // None gets an answer before the two others have ended.
+  const gate = createServer();
+  await once(gate.listen(0, '127.0.0.1'), 'listening');
+  const waiting: Socket[] = [];
+  gate.on('connection', (socket) => void waiting.push(socket.on('error', () => undefined)));
+  const letThrough = (socket: Socket) =>
+    pipeline(socket, connect(Number(new URL(served.url).port), '127.0.0.1'), socket).catch(() => undefined);
+  const env = connection(`http://127.0.0.1:${(gate.address() as AddressInfo).port}`);
   const children = [1, 2, 3].map(() => start(place.path, line('twice'), env));
   for (const child of children) child.stdin?.end();
-  const ends = await Promise.all(children.map(ended));
+  let left = children.length;
+  const ends = await Promise.all(
+    children.map(async (child) => {
+      const end = await ended(child);
+      if (--left === 1) {
+        gate.removeAllListeners('connection').on('connection', letThrough);
+        for (const socket of waiting) void letThrough(socket);
+      }
+      return end;
+    }),
+  );
+  gate.close();
   expect(ends.map(({ code }) => code).sort()).toEqual([0, 9, 9]);
   for (const { code, stderr } of ends)
     if (code === 9) expect(stderr).toMatch(/^Error: twice-results\.csv is in use by process \d+ since 2/);

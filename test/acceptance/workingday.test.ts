@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OWNER_ONLY } from '../support/capabilities.ts';
 import { connection, fixturePatients, molar, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
@@ -83,7 +84,7 @@ test('--out writes the file whole, for its owner only, and leaves nothing beside
   const file = join(place.path, 'all.csv');
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect((await readFile(file, 'utf8')).split('\n').length).toBe(1236);
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await stat(file)).mode & 0o777).toBe(OWNER_ONLY.file);
   await expect(stat(`${file}.part`)).rejects.toThrow('ENOENT');
 });
 

@@ -1,8 +1,8 @@
 // The aging report of a whole location through the command, against one statement of SQL over the same database file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { AMOUNTS, OF_LEDGER, OF_TRANSACTIONS } from './agingsql.js';
+import { Database } from './driver.js';
 import { enlarge } from './enlarge.js';
 import { ownFolders } from './import.js';
 import { LOCATIONS, ORGANIZATION, TODAY, TOKEN, writePractice } from './practice.js';

@@ -3,8 +3,8 @@
 //   hello         Fastify that says hello
 // Prints its port when it listens.
 import { createServer } from 'node:http';
-import Database from 'better-sqlite3';
 import fastify from 'fastify';
+import { Database } from './driver.js';
 
 const [kind, file] = process.argv.slice(2);
 

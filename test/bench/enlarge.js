@@ -3,7 +3,7 @@
 // indexes, sequences, counts) is copied with them; each copy has change dates of its own. `molar server check` finds
 // nothing wrong with the result.
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from './driver.js';
 import { LEDGER_DAYS, TODAY } from './practice.js';
 
 /** What each copied table holds of ids, and of texts in which ids stand. */

@@ -1,8 +1,8 @@
 // What requests cost as a practice grows from a thousand patients to a million: one server a size, asked in turn.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { Client } from 'undici';
+import { Database } from './driver.js';
 import { enlarge, takeOver } from './enlarge.js';
 import { measureHeld } from './held.js';
 import { ownFolders } from './import.js';

@@ -1,7 +1,7 @@
 // A practice with patients and nothing else, made larger without the time that an import of it would take.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { Database } from './driver.js';
 import { FIRST, writePractice } from './practice.js';
 import { finish } from './processes.js';
 

@@ -1,67 +1,114 @@
-// The first load of a mirror: into a SQLite file, into PostgreSQL, and against a bare COPY of the very same rows.
+// The first load of a mirror: into a SQLite file, against an export of the same rows to CSV; into PostgreSQL, against a
+// bare COPY of the very same rows; a night without changes; and the memory that a large practice takes.
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { enlarge } from './enlarge.js';
 import { ended } from './exporting.js';
-import { importPatients } from './manypatients.js';
-import { ORGANIZATION, TOKEN } from './practice.js';
-import { start, withServer } from './processes.js';
+import { ORGANIZATION, TOKEN, writePractice } from './practice.js';
+import { finish, start, withServer } from './processes.js';
 import { onPostgresStore } from './stores.js';
 
-/** Tables that hold the rows of patients. */
-const TABLES = ['patients', 'patient_phones', 'patient_billing_types', 'patient_referred_patients'];
+const RESOURCES = ['patients', 'transactions'];
 
-/** Measures first loads of 100,000 patients. */
+/** Tables that hold their rows. */
+const TABLES = [
+  ...['patients', 'patient_phones', 'patient_billing_types', 'patient_referred_patients'],
+  ...['transactions', 'transaction_distributions', 'transaction_transaction_tags', 'transaction_reason_tags'],
+];
+
+/** Measures first loads of a practice, and one of a practice 20 times as large. */
 export async function measure({ folder, signal, small, report }) {
-  const patients = small ? 20_000 : 100_000;
+  const practice = small ? { patients: 5000, transactions: 20_000 } : { patients: 50_000, transactions: 200_000 };
   const rounds = small ? 2 : 5;
   const data = join(folder, 'data');
-  const file = join(folder, 'practice.db');
+  await importPractice(data, practice, signal);
   report.section(
-    `A first load of a mirror: ${patients.toLocaleString('en')} patients`,
+    `A first load of a mirror: ${told(practice)}`,
     'All fields, with the lists of each record and all indexes. The server and the database run on the same machine; auth, audit and rate limit are on. Each time is that of a process from its start to its end. The bare COPY reads the rows of the mirror from a file of its own format into tables with the same keys, then makes the same indexes.',
   );
-  await importPatients(data, patients, signal);
-  await withServer(['--data', data, '--rate-limit', '1000000'], {}, (url) =>
+  await serving(data, (url) =>
     onPostgresStore(folder, async ({ url: database }) => {
-      const took = { sqlite: [], postgres: [], copy: [] };
+      const took = { sqlite: [], csv: [], postgres: [], copy: [], night: [], memory: [] };
+      let rows = 0;
       // The first round warms up.
       for (let round = -1; round < rounds; round++) {
         signal.throwIfAborted();
-        for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
-        const sqlite = await loaded(url, file);
-        const postgres = await loaded(url, `${database}?schema=mirror`);
-        const copy = await copied(folder, database);
-        await sql(database, 'DROP SCHEMA mirror CASCADE; DROP SCHEMA bare CASCADE');
+        const measured = await measuredOnce(folder, url, database);
+        rows = measured.rows;
         if (round < 0) continue;
-        took.sqlite.push(sqlite);
-        took.postgres.push(postgres);
-        took.copy.push(copy);
+        for (const [name, values] of Object.entries(took)) values.push(measured[name]);
       }
-      const rate = (seconds) => seconds.map((each) => patients / each);
-      const unit = 'patients/s';
-      const common = { theirs: rate(took.copy), against: 'COPY of the same rows', unit };
+      const rate = (seconds) => seconds.map((each) => rows / each);
       report.ratio({
-        what: 'mirror sync to PostgreSQL',
-        ours: rate(took.postgres),
-        ...common,
-        budget: { atLeast: 0.5 },
+        ...{ what: 'mirror sync', ours: took.sqlite, theirs: took.csv, against: 'export --format csv', unit: 's' },
+        budget: { atMost: 2 },
       });
-      report.ratio({ what: 'mirror sync to SQLite', ours: rate(took.sqlite), ...common });
+      report.value({ what: 'mirror sync', values: rate(took.sqlite), unit: 'rows/s', budget: { atLeast: 60_000 } });
+      report.value({ what: 'mirror sync, memory', values: took.memory, unit: 'MB', budget: { atMost: 200 } });
+      report.value({ what: 'a night without changes', values: took.night, unit: 's', budget: { atMost: 3 } });
+      report.ratio({
+        ...{ what: 'mirror sync to PostgreSQL', ours: rate(took.postgres), theirs: rate(took.copy) },
+        ...{ against: 'COPY of the same rows', unit: 'rows/s', budget: { atLeast: 0.5 } },
+      });
     }),
   );
+  const times = small ? 2 : 20;
+  enlarge(data, practice, times);
+  const large = { patients: practice.patients * times, transactions: practice.transactions * times };
+  report.section(`A first load of a mirror: ${told(large)}`, 'As above, into a SQLite file; measured once.');
+  await serving(data, async (url) => {
+    const { seconds, peak } = await loaded(url, join(folder, 'large.db'));
+    report.value({ what: 'mirror sync, memory', values: [peak], unit: 'MB', budget: { atMost: 200 } });
+    report.value({ what: 'mirror sync', values: [seconds], unit: 's' });
+  });
 }
 
-/** Seconds of a first load. */
-async function loaded(url, to) {
+async function importPractice(data, { patients, transactions }, signal) {
+  const file = `${data}.ndjson`;
+  await writePractice(file, patients, transactions, signal);
+  await finish(['server', 'import', file, '--data', data], {}, () => undefined);
+  rmSync(file);
+}
+
+const serving = (data, work) => withServer(['--data', data, '--rate-limit', '1000000'], {}, work);
+
+const told = ({ patients, transactions }) =>
+  `${patients.toLocaleString('en')} patients, ${transactions.toLocaleString('en')} transactions`;
+
+/** One round: seconds of each, megabytes of the load into SQLite, and the rows that it made. */
+async function measuredOnce(folder, url, database) {
+  const file = join(folder, 'practice.db');
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  const files = join(folder, 'csv');
+  rmSync(files, { recursive: true, force: true });
+  const { seconds: csv } = await ran(url, ['export', ...RESOURCES, '--format', 'csv', '--to', files, '--quiet']);
+  const { seconds: sqlite, peak: memory } = await loaded(url, file);
+  const { seconds: night } = await loaded(url, file);
+  const { seconds: postgres } = await loaded(url, `${database}?schema=mirror`);
+  const copy = await copied(folder, database);
+  await sql(database, 'DROP SCHEMA mirror CASCADE; DROP SCHEMA bare CASCADE');
+  return { csv, sqlite, memory, night, postgres, copy, rows: rowsOf(file) };
+}
+
+/** Rows of the tables of a mirror. */
+function rowsOf(file) {
+  const mirror = new Database(file, { readonly: true });
+  const counts = TABLES.map((table) => mirror.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+  mirror.close();
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+const loaded = (url, to) => ran(url, ['mirror', 'sync', ...RESOURCES, '--to', to, '--quiet', '--json']);
+
+/** Seconds that molar takes, and its megabytes at most. */
+async function ran(url, args) {
   const env = { ...process.env, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: TOKEN, MOLAR_URL: url, no_proxy: '*' };
   const began = performance.now();
-  const molar = start(['mirror', 'sync', 'patients', '--to', to, '--quiet', '--json'], {
-    env,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  await ended(molar.child, 'molar mirror sync');
-  return (performance.now() - began) / 1000;
+  const molar = start(args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  await ended(molar.child, `molar ${args.slice(0, 2).join(' ')}`);
+  return { seconds: (performance.now() - began) / 1000, peak: molar.peak };
 }
 
 /** Seconds of a COPY of the rows of the mirror into tables of the same form. */
@@ -82,7 +129,7 @@ async function copied(folder, database) {
 const bare = (table) => `CREATE TABLE bare.${table} (LIKE mirror.${table} INCLUDING CONSTRAINTS); ${keyed(table)}`;
 
 function keyed(table) {
-  const key = table === 'patients' ? 'id' : 'patient_id, ordinal';
+  const key = RESOURCES.includes(table) ? 'id' : `${table.split('_')[0]}_id, ordinal`;
   return `ALTER TABLE bare.${table} ADD PRIMARY KEY (${key})`;
 }
 

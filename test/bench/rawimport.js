@@ -1,6 +1,6 @@
 // Writes all rows of a database into a new one with the same schema, in one transaction, with nothing but the driver.
 // Prints a line of JSON: rows, and the seconds that writing them took; reading them is not counted.
-import Database from 'better-sqlite3';
+import { Database } from './driver.js';
 import { insertInto, openRaw, tablesOf } from './rawrows.js';
 
 /** Rows that are read at once, so that memory does not grow with them. */

@@ -1,6 +1,6 @@
 // Writes the rows of the POSTs that a server has answered since the last time into a copy of its database, with nothing
 // but the driver: so many records a transaction. Prints a line of JSON: records, and the seconds that writing took.
-import Database from 'better-sqlite3';
+import { Database } from './driver.js';
 import { insertInto, openRaw } from './rawrows.js';
 
 const [from, to, group] = process.argv.slice(2);

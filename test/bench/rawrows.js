@@ -1,6 +1,6 @@
 // Rows of one SQLite database written into another by the bare driver: the floor under everything that writes.
 import { createHash } from 'node:crypto';
-import Database from 'better-sqlite3';
+import { Database } from './driver.js';
 
 /** Opens a database as the server does, so that both write with the same durability and memory. */
 export function openRaw(file) {

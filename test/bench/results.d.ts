@@ -29,5 +29,7 @@ export class Report {
   ): boolean;
   value(measured: Measured & { values: readonly number[] }): boolean;
   note(text: string): void;
-  markdown(machine: string): string;
+  markdown(name: string, machine: string): string;
 }
+
+export function overview(pages: readonly (readonly [name: string, text: string])[]): string;

@@ -6,6 +6,9 @@
  * @property {number} [atLeast] The smallest one.
  */
 
+const KEPT = 'kept';
+const MISSED = 'MISS';
+
 /** The middle value, and the ends of the middle half. */
 export function summary(values) {
   const sorted = values.toSorted((a, b) => a - b);
@@ -75,7 +78,7 @@ export class Report {
 
   /** Whether every budget was kept. */
   get kept() {
-    return this.sections.every(({ rows }) => rows.every(({ verdict }) => verdict !== 'MISS'));
+    return this.sections.every(({ rows }) => rows.every(({ verdict }) => verdict !== MISSED));
   }
 
   #add(row) {
@@ -83,16 +86,12 @@ export class Report {
     this.sections.at(-1).rows.push({ ...row, verdict });
     const cells = [row.what.padEnd(44), row.ours.padEnd(12), row.result.padEnd(9), row.spread.padEnd(16), row.against];
     this.say(`${cells.join('  ').trimEnd()}  ${verdict === '' ? '' : `${verdict} (${budgetText(row)})`}`.trimEnd());
-    return verdict !== 'MISS';
+    return verdict !== MISSED;
   }
 
-  /** The whole page; `machine` tells where it was measured. */
-  markdown(machine) {
-    const parts = [
-      '# What molar takes',
-      'Written by `npm run bench`, in one go on one machine. Each figure is a median; the spread is the middle half of the rounds. A ratio compares what was measured in turn in the same run, so it says more than the figures do.',
-      machine,
-    ];
+  /** The page of a measurement; `machine` tells where and when it was made. */
+  markdown(name, machine) {
+    const parts = [`# npm run bench -- ${name}`, machine];
     for (const { title, conditions, rows, notes } of this.sections) {
       parts.push(`## ${title}`, conditions, table(rows));
       if (notes.length > 0) parts.push(notes.map((note) => `- ${note}`).join('\n'));
@@ -101,10 +100,36 @@ export class Report {
   }
 }
 
+/** The page above all pages, with what they miss; `pages` holds name and text of each. */
+export function overview(pages) {
+  const rows = pages.map(([name, text]) => {
+    const titles = [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title).join('; ');
+    const [, measured = ''] = /measured on (\d{4}-\d\d-\d\d)/.exec(text) ?? [];
+    const [kept, missed] = [KEPT, MISSED].map((verdict) => String(rowsWith(text, verdict).length));
+    return [`[${name}](results/${name}.md)`, titles, measured, kept, missed];
+  });
+  const missed = pages.flatMap(([name, text]) =>
+    rowsWith(text, MISSED).map(([what, , against, result, , budget]) => [name, what, against, result, budget]),
+  );
+  return `${[
+    '# What molar takes',
+    'Each page is written by `npm run bench -- NAME`, in one go on one machine. A figure is a median; the spread is the middle half of the rounds. A ratio compares what was measured in turn in the same run, so it says more than the figures do.',
+    markdownTable(['Measurement', 'Of what', 'Measured', 'Budgets kept', 'Missed'], rows),
+    '## What is missed',
+    markdownTable(['Measurement', 'What', 'Against', 'Result', 'Budget'], missed),
+  ].join('\n\n')}\n`;
+}
+
+/** Cells of the rows of a page that end with a verdict. */
+function rowsWith(text, verdict) {
+  const lines = text.split('\n').filter((line) => line.endsWith(`| ${verdict} |`));
+  return lines.map((line) => line.slice(2, -2).split(' | '));
+}
+
 function verdictOf({ budget, value }) {
   if (budget === undefined) return '';
   const kept = value <= (budget.atMost ?? Infinity) && value >= (budget.atLeast ?? -Infinity);
-  return kept ? 'kept' : 'MISS';
+  return kept ? KEPT : MISSED;
 }
 
 function budgetText({ budget, unit }) {
@@ -113,12 +138,19 @@ function budgetText({ budget, unit }) {
 }
 
 function table(rows) {
-  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [
-    line(['What', 'molar', 'against', 'result', 'spread', 'budget', '']),
-    line(['---', '---', '---', '---', '---', '---', '---']),
-    ...rows.map((row) => line([row.what, row.ours, row.against, row.result, row.spread, budgetText(row), row.verdict])),
-  ].join('\n');
+  return markdownTable(
+    ['What', 'molar', 'against', 'result', 'spread', 'budget', ''],
+    rows.map((row) =>
+      [row.what, row.ours, row.against, row.result, row.spread, budgetText(row), row.verdict].map((cell) =>
+        cell.replaceAll('|', '\\|'),
+      ),
+    ),
+  );
+}
+
+function markdownTable(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 const figure = (value, unit) => `${digits(value)} ${unit}`;

@@ -1,17 +1,17 @@
 // What molar takes, measured on this machine against floors and against what people use instead:
-//   npm run bench                       everything, in one go; writes test/bench/RESULTS.md
-//   npm run bench -- NAME… [--small]    some of it, or with little data, for a look; writes nothing
+//   npm run bench                       everything; writes a page of each measurement, and test/bench/RESULTS.md
+//   npm run bench -- NAME… [--small]    some of it; with little data, for a look, it writes nothing
 //   npm run bench -- stores [PATIENTS TRANSACTIONS]   import of a practice into both stores, compared after
 //   npm run bench -- patienttrail [ENTRIES]           who has seen a patient, of a long audit log, on both stores
 //   npm run bench -- load [small|large]               requests a second of a server on each store
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { measureImport } from './import.js';
 import { measureLoad } from './load.js';
 import { machineText } from './machine.js';
 import { measurePatientTrail } from './patienttrail.js';
 import { inFolder, say } from './processes.js';
-import { Report } from './results.js';
+import { overview, Report } from './results.js';
 
 /** In the order of the page. Each is `measure({ folder, signal, small, report })` of its module. */
 const MEASUREMENTS = [
@@ -56,19 +56,29 @@ async function budgets(given) {
     const all = [...MEASUREMENTS, ...Object.keys(OTHERS)];
     throw new Error(`There is no measurement ${unknown}: take ${all.join(', ')}.`);
   }
-  const report = new Report(say);
   const machine = await inFolder((folder) => machineText(folder));
   say(machine);
+  let kept = true;
   for (const name of names.length > 0 ? names : MEASUREMENTS) {
+    const report = new Report(say);
     const { measure } = await import(`./${name}.js`);
     await inFolder((folder, signal) => measure({ folder, signal, small, report }));
+    kept &&= report.kept;
+    if (!small) write(name, report.markdown(name, `${machine}; measured on ${new Date().toISOString().slice(0, 10)}`));
   }
-  if (names.length === 0 && !small) {
-    writeFileSync(join(import.meta.dirname, 'RESULTS.md'), report.markdown(machine));
-    say('\nWritten to test/bench/RESULTS.md.');
-  }
-  return report.kept;
+  return kept;
 }
+
+/** Writes the page of a measurement, and the one above all pages. */
+function write(name, page) {
+  writeFileSync(pageOf(name), page);
+  const pages = MEASUREMENTS.filter((each) => existsSync(pageOf(each)));
+  const texts = pages.map((each) => [each, readFileSync(pageOf(each), 'utf8')]);
+  writeFileSync(join(import.meta.dirname, 'RESULTS.md'), overview(texts));
+  say(`\nWritten to test/bench/results/${name}.md.`);
+}
+
+const pageOf = (name) => join(import.meta.dirname, 'results', `${name}.md`);
 
 try {
   const [what, ...rest] = process.argv.slice(2);

@@ -73,7 +73,7 @@ async function onPostgres(work) {
 /** The version and the settings that the figures depend on. */
 function settingsText() {
   return onPostgres(async (client) => {
-    const names = ['server_version', 'fsync', 'synchronous_commit', 'shared_buffers', 'max_wal_size'];
+    const names = ['server_version', 'fsync', 'synchronous_commit', 'shared_buffers', 'max_wal_size', 'autovacuum'];
     const shown = [];
     for (const name of names) shown.push(`${name} ${Object.values((await client.query(`SHOW ${name}`)).rows[0])[0]}`);
     return `PostgreSQL: ${shown.join(', ')}`;

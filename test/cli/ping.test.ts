@@ -8,7 +8,7 @@ import Export from '../../src/commands/export/index.ts';
 import Production from '../../src/commands/locationproductionnetschedule/report.ts';
 import MirrorSync from '../../src/commands/mirror/sync.ts';
 import { openNetwork } from '../../src/core/transport/network.ts';
-import { connectionTo } from '../core/mirror/practice.ts';
+import { listening } from '../core/mirror/practice.ts';
 import { TestClock } from '../support/clock.ts';
 import { LOCATIONS } from '../support/ids.ts';
 import { type TestService, testService } from '../support/service.ts';
@@ -21,7 +21,7 @@ let env: Readonly<Record<string, string>>;
 
 beforeEach(async () => {
   service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  env = await listening(service);
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   file = join(folder, 'practice.db');
 });

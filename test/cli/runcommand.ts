@@ -18,6 +18,8 @@ export interface World {
   /** Columns of the terminal that all streams are; none where absent. */
   readonly terminal?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** `sh` where absent. */
+  readonly shell?: Context['shell'];
   readonly confirm?: Context['streams']['confirm'];
   /** Takes the place of standard output. */
   readonly write?: OutStream['write'];
@@ -80,6 +82,7 @@ export async function runCommand(
       startProgress: undefined,
     },
     env: { ...ENV, ...world.env },
+    shell: world.shell ?? 'sh',
     clock: world.clock ?? new SleepLog(),
     random: () => 1,
     newId: world.newId ?? (() => `id-${++ids}`),
@@ -89,6 +92,7 @@ export async function runCommand(
     signal,
     interrupted: () => (signal.aborted ? signal.reason : undefined),
     allowEnding: () => undefined,
+    terminate: () => undefined,
     setExitCode: (code) => {
       exitCode = code;
     },

@@ -9,6 +9,7 @@ import ProductionReport from '../../src/commands/locationproductionnetschedule/r
 import PatientsList from '../../src/commands/patients/list.ts';
 import { runCommand } from '../cli/runcommand.ts';
 import { ListScript, Script, success } from '../core/transport/script.ts';
+import { OWNER_ONLY } from '../support/capabilities.ts';
 import { configFolder } from './connecting.ts';
 
 const config = configFolder();
@@ -29,8 +30,9 @@ describe('molar config', () => {
       ['maxRetries', null],
       ['caCert', null],
       ['timezone', null],
+      ['releases', null],
     ]);
-    expect(await config.mode()).toBe(0o600);
+    expect(await config.mode()).toBe(OWNER_ONLY.file);
     expect((await run('unset', ConfigUnset, ['format'])).exitCode).toBe(0);
     expect(await run('get', ConfigGet, ['format'])).toMatchObject({ exitCode: 4, stdout: '' });
   });
@@ -40,12 +42,14 @@ describe('molar config', () => {
   });
 
   it.each([
-    ['colour', 'red', 'Keys: profile, format, pageSize, maxRetries, caCert, timezone.'],
+    ['colour', 'red', 'Keys: profile, format, pageSize, maxRetries, caCert, timezone, releases.'],
     ['format', 'yaml', 'format must be one of table, json'],
     ['pageSize', '0', 'pageSize must be a whole number, 1 to 500'],
     ['timezone', 'Denver', 'timezone must be an IANA time zone'],
     ['maxRetries', '1.5', 'maxRetries must be a whole number'],
     ['timezone', '+05:00', 'timezone must be an IANA time zone'],
+    ['releases', 'http://example.com/molar', 'releases must be an https:// address'],
+    ['releases', 'https://example.com/$(id)', 'releases must be an https:// address'],
     ['profile', 'nosuch', 'profile must be a profile'],
   ])('refuses %s %s', async (key, value, message) => {
     expect(await set(key, value)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(message) });

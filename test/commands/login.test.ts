@@ -7,6 +7,7 @@ import Login from '../../src/commands/login.ts';
 import Logout from '../../src/commands/logout.ts';
 import PatientsCount from '../../src/commands/patients/count.ts';
 import Whoami from '../../src/commands/whoami.ts';
+import { OWNER_ONLY } from '../support/capabilities.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { sharedService } from '../support/service.ts';
 import { configFolder } from './connecting.ts';
@@ -32,7 +33,7 @@ describe('molar login', () => {
     expect(ran.stderr).toContain(`Logged in to http://localhost as organization ${ORGANIZATION}. Profile default`);
     expect(ran.stderr).toContain(config.file());
     expect(ran.stderr).not.toContain(TOKENS.full);
-    expect(await config.mode()).toBe(0o600);
+    expect(await config.mode()).toBe(OWNER_ONLY.file);
     expect(await config.read()).toEqual({
       profile: 'default',
       profiles: {

@@ -4,6 +4,7 @@ import ProfilesList from '../../src/commands/profiles/list.ts';
 import ProfilesRemove from '../../src/commands/profiles/remove.ts';
 import ProfilesUse from '../../src/commands/profiles/use.ts';
 import Whoami from '../../src/commands/whoami.ts';
+import { OWNER_ONLY } from '../support/capabilities.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { sharedService } from '../support/service.ts';
 import { configFolder } from './connecting.ts';
@@ -58,7 +59,7 @@ describe('molar profiles', () => {
     const ran = await run(ProfilesRemove, ['other.one']);
     expect(ran).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('No profile is in use now') });
     expect(JSON.stringify(await config.read())).not.toContain('other.one');
-    expect(await config.mode()).toBe(0o600);
+    expect(await config.mode()).toBe(OWNER_ONLY.file);
   });
 
   it.each([

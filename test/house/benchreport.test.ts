@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Report, summary } from '../bench/results.js';
+import { overview, Report, summary } from '../bench/results.js';
 
 /** A report with one section, and the lines it said. */
 function reporting() {
@@ -52,12 +52,15 @@ describe('the report of measurements', () => {
     report.ratio({ ...lists, against: 'curl | jq', ours: [3], theirs: [1] });
     report.note('heroku is left out.');
     expect(report.kept).toBe(false);
-    const page = report.markdown('A machine.');
-    expect(page).toContain('\n\nA machine.\n\n## Reading\n\nEverything is durable.\n\n');
+    const page = report.markdown('reading', 'A machine; measured on 2026-01-02');
+    expect(page).toContain('\n\nA machine; measured on 2026-01-02\n\n## Reading\n\nEverything is durable.\n\n');
     expect(page).toContain('| idle | 122 MB |  | 122 MB |  | ≤ 120 MB | MISS |');
     expect(page).toContain('| patients | 1,234,567');
     expect(page).toContain('| list of 100 | 3.00 /s | curl \\| jq: 1.00 /s | 3.00× |');
     expect(page.endsWith(' |\n\n- heroku is left out.\n')).toBe(true);
+    const above = overview([['reading', page]]);
+    expect(above).toContain('| [reading](results/reading.md) | Reading | 2026-01-02 | 0 | 1 |');
+    expect(above.endsWith('| reading | idle |  | 122 MB | ≤ 120 MB |\n')).toBe(true);
     expect(lines.join('\n')).toMatch(/idle .*MISS \(≤ 120 MB\)/);
   });
 });

@@ -27,33 +27,34 @@ describe('a run of tests', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  function run(name: string, source: string) {
-    writeFileSync(join(folder, `${name}.test.js`), source);
-    const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-    const done = spawnSync(process.execPath, [vitest, 'run', '--root', folder, `${name}.test.js`], {
-      encoding: 'utf8',
-    });
+  function run(files: Readonly<Record<string, string>>) {
+    for (const [name, source] of Object.entries(files)) writeFileSync(join(folder, `${name}.test.js`), source);
+    const args = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, ...Object.keys(files)];
+    const done = spawnSync(process.execPath, args, { encoding: 'utf8' });
     return { status: done.status, last: done.stdout.trimEnd().split('\n').at(-1) };
   }
 
-  it.each([
-    ['passes', "it('a', () => {}); it('b', () => {});", 0, '2 passed, 0 failed'],
-    ['fails', "it('a', () => {}); it('b', () => { throw new Error('x'); });", 1, '1 passed, 1 failed'],
-    ['leaves one out', "it('a', () => {}); it['skip']('b', () => {});", 0, '1 passed, 0 failed, 1 skipped'],
-    ['cannot be loaded', "import './nowhere.js';", 1, '0 passed, 1 failed'],
-    [
-      'has an error outside its tests',
-      "it('a', () => {}); setTimeout(() => { throw new Error('x'); }, 0);\nit('b', () => new Promise((done) => setTimeout(done, 50)));",
-      1,
-      '2 passed, 1 failed',
-    ],
-    [
-      'fails in its set-up',
-      "describe('d', () => { beforeAll(() => { throw new Error('x'); }); it('a', () => {}); });",
-      1,
-      '0 passed, 1 failed, 1 skipped',
-    ],
-  ])('that %s ends with its counts', (name, source, status, last) => {
-    expect(run(name.replaceAll(' ', '-'), source)).toEqual({ status, last });
+  it('that passes ends with its counts', () => {
+    const files = {
+      passes: "it('a', () => {}); it('b', () => {});",
+      'leaves-out': "it('a', () => {}); it['skip']('b', () => {});",
+    };
+    expect(run(files)).toEqual({ status: 0, last: '3 passed, 0 failed, 1 skipped' });
+  });
+
+  // The counts of each file are such that none can stand in for another.
+  it('that fails in every way ends with its counts', () => {
+    const failing = "it('x', () => { throw new Error('x'); });";
+    const files = {
+      fails: `it('a', () => {}); ${failing.repeat(8)}`,
+      'cannot-be-loaded': "import './nowhere.js';",
+      'throws-outside': [1, 2]
+        .map((at) => `setTimeout(() => { throw new Error('${at}'); }, 0);`)
+        .concat("it('b', () => new Promise((done) => setTimeout(done, 50)));")
+        .join('\n'),
+      'fails-in-set-up':
+        "for (const at of [1, 2, 3, 4]) describe(String(at), () => { beforeAll(() => { throw new Error('x'); }); it('a', () => {}); });",
+    };
+    expect(run(files)).toEqual({ status: 1, last: '2 passed, 15 failed, 4 skipped' });
   });
 });

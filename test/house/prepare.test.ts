@@ -16,6 +16,7 @@ export default class Hello extends Command {
 const STARTED = [
   'cli/main.ts',
   'cli/startup/node20.ts',
+  'shells/shell.ts',
   'cli/crud/listcommand.ts',
   'cli/account/keyring/child.ts',
   'cli/account/keyring/systemkeyring.ts',
@@ -43,7 +44,7 @@ let folder: string;
 /** A checkout with one command, and the packages of this one. */
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'molar-prepare-'));
-  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', ...BUILDERS]) {
+  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'bin/oldnode.mjs', ...BUILDERS]) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     cpSync(join(ROOT, name), join(folder, name));
   }

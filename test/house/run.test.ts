@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -20,7 +21,13 @@ let folder: string;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'molar-run-'));
-  for (const name of ['bin/run.js', 'bin/package.json', 'dist/package.json', 'dist/cli/startup/node20.js']) {
+  for (const name of [
+    'bin/run.js',
+    'bin/package.json',
+    'dist/package.json',
+    'dist/cli/startup/node20.js',
+    'dist/shells/shell.js',
+  ]) {
     cpSync(join(ROOT, name), join(folder, name));
   }
   write('package.json', '{"name":"molar-cli","version":"1.2.3"}');
@@ -43,6 +50,13 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   });
   return { status, stdout, stderr };
 }
+
+it('says of a Node that is too old what every program of a checkout says', () => {
+  const neededBy = (name: string) =>
+    /Node 20\.19[\w .,]*(?=[;'])/.exec(readFileSync(join(ROOT, 'bin', name), 'utf8'))?.[0];
+  expect(neededBy('run.js')).toBe('Node 20.19 or newer, and neither 21 nor 22.0 to 22.2');
+  expect(neededBy('oldnode.mjs')).toBe(neededBy('run.js'));
+});
 
 describe('bin/run.js', () => {
   it('says when nothing has been built', () => {
@@ -77,6 +91,30 @@ describe('bin/run.js', () => {
       chownSync(compiled, 0, 0);
     }
     expect(filled()).toBe(true);
+  });
+
+  it('keeps its code below LOCALAPPDATA on Windows, and tells the help for the shell there', () => {
+    write('dist/cli/main.js', 'exports.main = async () => void process.stdout.write("program");');
+    write('dist/help/patients.list.json', '{"sh":"for sh\\n","powershell":"for PowerShell\\n","cmd":"for cmd\\n"}');
+    // Whatever else differs there: the program is told that it is on Windows, and nothing of a home folder is to be used.
+    write('windows.cjs', "Object.defineProperty(process, 'platform', { value: 'win32' });");
+    const NODE_OPTIONS = `--require=${join(folder, 'windows.cjs')}`;
+    const env = {
+      NODE_OPTIONS,
+      LOCALAPPDATA: join(folder, 'local'),
+      HOME: folder,
+      XDG_CACHE_HOME: join(folder, 'home'),
+    };
+    expect(run(['list'], env)).toEqual({ status: 0, stdout: 'program', stderr: '' });
+    expect(readdirSync(join(folder, 'local/molar/cache/compiled')).length).toBeGreaterThan(0);
+    expect(existsSync(join(folder, 'home'))).toBe(false);
+    const help = (more: Readonly<Record<string, string>>) => run(['patients', 'list', '--help'], { ...env, ...more });
+    expect(help({}).stdout).toBe('for PowerShell\n');
+    expect(help({ PROMPT: '$P$G' }).stdout).toBe('for cmd\n');
+    expect(help({ MOLAR_SHELL: 'sh' }).stdout).toBe('for sh\n');
+    // The build has prepared none for it.
+    expect(help({ MOLAR_SHELL: 'pwsh' })).toEqual({ status: 0, stdout: 'program', stderr: '' });
+    expect(run(['list'], { ...env, LOCALAPPDATA: '' })).toEqual({ status: 0, stdout: 'program', stderr: '' });
   });
 
   it('names nothing in the cache after what was typed', () => {

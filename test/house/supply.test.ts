@@ -61,6 +61,18 @@ describe('the versions', () => {
   });
 });
 
+describe('the drivers of SQLite in the lock file, which npm goes by on every version of Node', () => {
+  // npm takes over the first from the package when it is updated, which then says more, and drops the second whenever it
+  // writes the file: write them again.
+  it('have the one that is built only for versions that load it', () => {
+    expect(lock['node_modules/better-sqlite3']?.engines).toEqual({ node: '>=20.19.0 <22.14.0' });
+  });
+
+  it('have the other one never built, as its package.json says', () => {
+    expect(lock['node_modules/better-sqlite3-node-api']).toMatchObject({ gypfile: false });
+  });
+});
+
 describe('the licences', () => {
   // Those that do not fit this machine or this Node are not here.
   const present = shipped.filter(({ folder }) => existsSync(join(ROOT, folder)));

@@ -11,6 +11,9 @@ export interface Locked {
   readonly optional?: boolean;
   readonly devOptional?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly engines?: Readonly<Record<string, string>>;
+  /** False where npm is not to build what has a binding.gyp. */
+  readonly gypfile?: boolean;
   readonly os?: readonly string[];
   readonly cpu?: readonly string[];
 }

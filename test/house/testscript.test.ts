@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from './tree.ts';
@@ -17,10 +17,13 @@ beforeEach(() => {
   ] as const) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     const told = `['${name}', ...process.argv.slice(2), process.env.MOLAR_MIRROR_RUNS].join(' ').trim()`;
+    const place = name === 'vitest' ? 'console.error(process.env.TMPDIR);' : '';
     const exit = `process.env['EXIT_OF_' + (process.argv[4] ?? '${name}')] ?? process.env.EXIT_OF_${name}`;
-    writeFileSync(join(folder, path), `console.log(${told});\nprocess.exit(Number(${exit} ?? 0));\n`);
+    writeFileSync(join(folder, path), `${place}console.log(${told});\nprocess.exit(Number(${exit} ?? 0));\n`);
   }
-  cpSync(join(ROOT, 'bin/test.mjs'), join(folder, 'bin/test.mjs'));
+  for (const name of ['test', 'oldnode', 'memory'].map((name) => `bin/${name}.mjs`)) {
+    cpSync(join(ROOT, name), join(folder, name));
+  }
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -30,7 +33,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
     encoding: 'utf8',
     env: { npm_execpath: join(folder, 'npm.mjs'), ...env },
   });
-  return { status: done.status, lines: done.stdout.trim().split('\n') };
+  return { status: done.status, lines: done.stdout.trim().split('\n'), place: done.stderr.trim() };
 }
 
 describe('npm test', () => {
@@ -62,7 +65,21 @@ describe('a long form', () => {
   });
 
   it('is not run after a failure to build', () => {
-    expect(run(['fuzz'], { EXIT_OF_prepare: '1' })).toEqual({ status: 1, lines: ['prepare'] });
+    expect(run(['fuzz'], { EXIT_OF_prepare: '1' })).toEqual({ status: 1, lines: ['prepare'], place: '' });
+  });
+});
+
+describe('the files of the tests', () => {
+  it('are in memory where Linux has room for them there', ({ skip }) => {
+    const df = spawnSync('df', ['-Pk', '/dev/shm'], { encoding: 'utf8' });
+    const [, free, mounted] = /\s(\d+)\s+\d+%\s+(\S+)\s*$/.exec(df.stdout ?? '') ?? [];
+    const least = Math.min(Number(free) * 1024, freemem());
+    if (mounted !== '/dev/shm' || least < 10 * 2 ** 30) return skip('needs 10 GiB in /dev/shm');
+    for (const form of [[], ['mirror']]) expect(run(form).place).toBe('/dev/shm');
+  });
+
+  it('are where TMPDIR says', () => {
+    for (const form of [[], ['mirror']]) expect(run(form, { TMPDIR: folder }).place).toBe(folder);
   });
 });
 

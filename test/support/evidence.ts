@@ -46,11 +46,15 @@ export async function writeEntry(service: TestService): Promise<void> {
   expect((await service.call('POST', '/transactiontags', { body })).status).toBe(201);
 }
 
-/** Lets a minute pass, and waits for the checkpoint that it brings. */
+/** Lets a minute pass, and waits for the checkpoint that covers what was written before, unless it has come already. */
 export async function minute(service: TestService): Promise<void> {
-  const last = await lastNumber(service);
+  const uncovered = async () => {
+    await service.service.store.sequenceEntries();
+    return rawRows(service, 'SELECT id FROM audit_entries WHERE id > (SELECT MAX(id) FROM audit_checkpoints)');
+  };
+  if ((await uncovered()).length === 0) return;
   service.clock.advance(60_000);
-  await vi.waitFor(async () => expect(await lastNumber(service)).toBeGreaterThan(last), WAITING);
+  await vi.waitFor(async () => expect(await uncovered()).toEqual([]), WAITING);
 }
 
 export async function lastNumber(service: TestService): Promise<number> {

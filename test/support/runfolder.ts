@@ -3,12 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 const PREFIX = 'molar-tests-';
 
-/** A socket that the run listens on: the system closes it however the run ends, and no other process inherits it. */
-const ALIVE = 'alive';
+/**
+ * The socket that a run listens on: the system closes it however the run ends, and no other process inherits it. On
+ * Windows it is a pipe, which is in no folder.
+ */
+function socketOf(folder: string): string {
+  return process.platform === 'win32' ? `\\\\.\\pipe\\${basename(folder)}` : join(folder, 'alive');
+}
 
 /** What a run has made outside its folder, a path a line: they go with the folder. */
 const ELSEWHERE = 'elsewhere';
@@ -33,7 +38,7 @@ export async function openRunFolder(elsewhere: readonly string[]): Promise<RunFo
   const path = join(await realpath(tmpdir()), `${PREFIX}${run}`);
   await mkdir(path);
   const server = createServer((socket) => socket.destroy()).unref();
-  await new Promise<void>((resolve) => server.listen(join(path, ALIVE), resolve));
+  await new Promise<void>((resolve) => server.listen(socketOf(path), resolve));
   await writeFile(join(path, ELSEWHERE), elsewhere.join('\n'));
   return {
     run,
@@ -63,7 +68,7 @@ export async function removeDeadRuns(): Promise<void> {
 
 async function isAlive(folder: string): Promise<boolean> {
   const code = await new Promise<string | undefined>((resolve) => {
-    const socket = connect(join(folder, ALIVE));
+    const socket = connect(socketOf(folder));
     socket.once('connect', () => resolve(undefined)).once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
     socket.once('connect', () => socket.destroy());
   });

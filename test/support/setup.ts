@@ -13,7 +13,8 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   await removeDeadRuns();
   // vitest chose folders for itself before anything could tell it where.
   const folder = await openRunFolder([project, ...project.vitest.projects].map(({ tmpDir }) => tmpDir));
-  Object.assign(process.env, { TMPDIR: folder.path, MOLAR_TEST_RUN: folder.run });
+  // By these names os.tmpdir() finds it: by the first elsewhere, by the others on Windows.
+  Object.assign(process.env, { TMPDIR: folder.path, TEMP: folder.path, TMP: folder.path, MOLAR_TEST_RUN: folder.run });
   const closeDatabases = await openRunDatabases(TEST_POSTGRES, folder.run);
   return async () => {
     await closeDatabases();

@@ -1,5 +1,5 @@
 import { refusal } from '../failures.ts';
-import { type Operator, VALUE_OPERATORS } from '../operators.ts';
+import { OPERATOR_WORDS, type Operator, VALUE_OPERATORS } from '../operators.ts';
 
 /**
  * One term of a filter, as written: `key op value`, `key->[a,b]`, `key.absent` or `key.present` (D10). `values` is
@@ -16,7 +16,18 @@ export const MAX_TERMS = 500;
 
 /** Reads a filter. Empty text has no terms. Throws a Refusal (`filter.syntax`) that says where reading stopped. */
 export function parseFilter(text: string): RawTerm[] {
-  const reader = new Reader(text);
+  return readTerms(new Reader(text), readTerm);
+}
+
+/**
+ * The same, of a filter on a command line: terms may have a word for their operator, `key.gte=value`, and a list after
+ * `key.in=` needs no brackets. What the API's grammar takes is read by that.
+ */
+export function parseTypedFilter(text: string): RawTerm[] {
+  return readTerms(new Reader(text), (reader) => readWordedTerm(reader) ?? readTerm(reader, TYPED));
+}
+
+function readTerms(reader: Reader, readNext: (reader: Reader) => RawTerm): RawTerm[] {
   const terms: RawTerm[] = [];
   reader.skipSpace();
   if (reader.atEnd()) return terms;
@@ -24,7 +35,7 @@ export function parseFilter(text: string): RawTerm[] {
     if (terms.length === MAX_TERMS) {
       throw refusal('filter.syntax', 'filter', `A filter has at most ${MAX_TERMS} terms; -> takes many values in one.`);
     }
-    terms.push(readTerm(reader));
+    terms.push(readNext(reader));
     reader.skipSpace();
     if (reader.atEnd()) return terms;
     reader.expect(',', 'a comma before the next term');
@@ -58,7 +69,47 @@ function quote(value: string): string {
   return isPlain(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
 }
 
-function readTerm(reader: Reader): RawTerm {
+const WORDS: Readonly<Record<string, Operator>> = OPERATOR_WORDS;
+
+/** The operators that a term can have, for whoever left them out: first those that no shell takes for itself. */
+const TYPED = `${Object.keys(WORDS)
+  .map((word) => `.${word}=`)
+  .join(' ')} or in quotes ${VALUE_OPERATORS.join(' ')}`;
+
+const WORD = Object.keys(WORDS).join('|');
+const WORDED_KEY = new RegExp(`^([A-Za-z_][\\w.]{0,200})\\.(${WORD})\\s*=(?!=)`);
+const TERM_AFTER_COMMA = new RegExp(
+  `^,\\s*[A-Za-z_][\\w.]{0,200}(?:\\.(?:${WORD})\\s*=|\\.(?:absent|present)\\s*(?:,|$)|\\s*(?:${VALUE_OPERATORS.join('|')}))`,
+);
+
+/** `key.word=value`; undefined where no such term begins. */
+function readWordedTerm(reader: Reader): RawTerm | undefined {
+  const [key, word] = reader.takeWorded() ?? [];
+  const operator = word === undefined ? undefined : WORDS[word];
+  if (key === undefined || operator === undefined) return undefined;
+  reader.skipSpace();
+  if (operator !== '->') return { key, operator, values: [readNeeded(reader, `${key}.${word}=`, key)] };
+  return { key, operator, values: reader.isAt('[') ? readList(reader, key) : readOpenList(reader, key) };
+}
+
+/** Values up to the end, or to a comma before something that is a term. */
+function readOpenList(reader: Reader, key: string): string[] {
+  const values: string[] = [];
+  do {
+    reader.skipSpace();
+    values.push(readNeeded(reader, `${key}.in=`, key));
+    reader.skipSpace();
+  } while (!reader.isAtTermAfterComma() && reader.take(','));
+  return values;
+}
+
+function readNeeded(reader: Reader, before: string, key: string): string {
+  const value = readValue(reader, ',');
+  if (value !== undefined) return value;
+  throw reader.stop(`a value after ${before} (${key}.absent selects records without one)`, key);
+}
+
+function readTerm(reader: Reader, operators = VALUE_OPERATORS.join(' ')): RawTerm {
   const key = reader.takeKey();
   if (key === '') throw reader.stop('a filter key');
   for (const operator of ['.absent', '.present'] as const) {
@@ -68,13 +119,10 @@ function readTerm(reader: Reader): RawTerm {
   }
   reader.skipSpace();
   const operator = reader.takeOperator();
-  if (operator === undefined) throw reader.stop(`an operator after ${key}: one of ${VALUE_OPERATORS.join(' ')}`, key);
+  if (operator === undefined) throw reader.stop(`an operator after ${key}: one of ${operators}`, key);
   reader.skipSpace();
   if (operator === '->') return { key, operator, values: readList(reader, key) };
-  const value = readValue(reader, ',');
-  if (value === undefined)
-    throw reader.stop(`a value after ${key}${operator} (${key}.absent selects records without one)`, key);
-  return { key, operator, values: [value] };
+  return { key, operator, values: [readNeeded(reader, key + operator, key)] };
 }
 
 function readList(reader: Reader, key: string): string[] {
@@ -119,6 +167,22 @@ class Reader {
 
   expect(expected: string, what: string, key?: string): void {
     if (!this.take(expected)) throw this.stop(what, key);
+  }
+
+  isAt(text: string): boolean {
+    return this.text.startsWith(text, this.at);
+  }
+
+  isAtTermAfterComma(): boolean {
+    return TERM_AFTER_COMMA.test(this.text.slice(this.at));
+  }
+
+  /** Key and word of `key.word=`, but not of `key.word==`, which is a key of that name in the API's grammar. */
+  takeWorded(): readonly [key: string, word: string] | undefined {
+    const [all = '', key, word] = WORDED_KEY.exec(this.text.slice(this.at)) ?? [];
+    if (key === undefined || word === undefined) return undefined;
+    this.at += all.length;
+    return [key, word];
   }
 
   takeKey(): string {

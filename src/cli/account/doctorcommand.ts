@@ -1,4 +1,6 @@
 import { lookup } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { versions } from 'node:process';
 import * as Flags from '@oclif/core/flags';
 import { inspectCertificate } from '../../core/doctor/certificate.ts';
@@ -38,7 +40,7 @@ export abstract class DoctorCommand extends MolarCommand {
       yield* diagnose({
         flags: readConnectionFlags(flags),
         env,
-        versions: { molar: this.config.version, node: versions.node },
+        versions: { molar: this.config.version, node: versions.node, origin: await originOf(this.config.root) },
         lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
         inspect: async (address, proxy) =>
           inspectCertificate(
@@ -57,6 +59,12 @@ export abstract class DoctorCommand extends MolarCommand {
       await connections.close();
     }
   }
+}
+
+/** What a molar that npm did not install came in, such as `archive molar-0.1.0-linux-x64`; its makers write it down. */
+async function originOf(root: string): Promise<string | undefined> {
+  const text = await readFile(join(root, 'origin.json'), 'utf8').catch(() => '{}');
+  return (JSON.parse(text) as { origin?: string }).origin;
 }
 
 const MARKS: Readonly<Record<Finding['level'], string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };

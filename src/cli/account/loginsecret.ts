@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
+import { localFailure, usageFailure } from '../../core/failure.ts';
 import type { ProfileSecret } from '../../core/profiles/config.ts';
+import { readTextFile } from '../../core/textfile.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
 import { type Question, readAll } from '../terminal/streams.ts';
@@ -30,11 +30,11 @@ export async function readSecret(flags: FlagValues, context: Context, ask: Ask):
     case 'token-stdin':
       return tokenOf(await readStdin(context), '--token-stdin');
     case 'token-file':
-      return tokenOf(await readText(textFlag(flags, way) ?? ''), '--token-file');
+      return tokenOf(await readTextFile(textFlag(flags, way) ?? ''), '--token-file');
     case 'client-secret-stdin':
       return clientOf(clientId ?? env.MOLAR_CLIENT_ID, await readStdin(context), flags, context);
     case 'client-secret-file':
-      return clientOf(clientId ?? env.MOLAR_CLIENT_ID, await readText(textFlag(flags, way) ?? ''), flags, context);
+      return clientOf(clientId ?? env.MOLAR_CLIENT_ID, await readTextFile(textFlag(flags, way) ?? ''), flags, context);
   }
   if (ask !== undefined) return askSecret(clientId, flags, context, ask);
   if (clientId === undefined && env.MOLAR_TOKEN) return tokenOf(env.MOLAR_TOKEN, 'MOLAR_TOKEN');
@@ -91,10 +91,4 @@ function clientOf(id: string | undefined, secret: string, flags: FlagValues, { e
 
 function readStdin({ streams, signal }: Context): Promise<string> {
   return readAll(streams.stdin.chunks, signal);
-}
-
-function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((cause: unknown) => {
-    throw fileFailure(`read ${path}`, cause);
-  });
 }

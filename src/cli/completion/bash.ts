@@ -91,6 +91,10 @@ _molar_kinds() {
   local before="$1"
   case "$_molar_kind" in
     words) _molar_offer "$before" "$2" ;;
+    filter)
+      _molar_offer "$before" "$2"
+      _molar_nospace
+      ;;
     list)
       if [[ $2 == *,* ]]; then before+="\${2%,*},"; fi
       _molar_offer "$before" "\${2##*,}"

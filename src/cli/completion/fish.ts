@@ -65,7 +65,7 @@ function __molar_kinds
     set -l before $argv[1]
     set -l current $argv[2]
     switch "$argv[3]"
-        case words
+        case words filter
             printf "$before%s\\n" $argv[4..-1]
         case list
             set -l given (string match -r '^.*,' -- $current)

@@ -2,6 +2,7 @@ import type { Config } from '@oclif/core/interfaces';
 import { RESOURCES } from '../../catalog/catalog.ts';
 import type { Operation, Resource } from '../../catalog/define.ts';
 import { selectableNames } from '../../catalog/fieldselection.ts';
+import { worded } from '../../catalog/operators.ts';
 import { SCOPES } from '../../catalog/scopes.ts';
 import { DATE_WORDS } from '../../core/dates/relativedate.ts';
 import { NAME_KINDS } from '../../core/names/namerows.ts';
@@ -16,11 +17,11 @@ import { sqlWords } from './sqlwords.ts';
 
 /**
  * What can be typed for a flag or argument. `list`: words joined by commas. `sort`: the same, each perhaps after a hyphen.
- * `sql`: names within a statement. `any`: something that a script cannot know. `profiles`, `queries`, `locations`,
+ * `sql`: names within a statement. `filter`: beginnings of terms, which go on. `any`: something that a script cannot know. `profiles`, `queries`, `locations`,
  * `providers`, `operatories`: names that only the machine has; the last three may be joined by commas.
  */
 export type Values =
-  | { readonly kind: 'words' | 'list' | 'sort' | 'sql'; readonly words: readonly string[] }
+  | { readonly kind: 'words' | 'list' | 'sort' | 'sql' | 'filter'; readonly words: readonly string[] }
   | { readonly kind: 'file' | 'profiles' | 'queries' | 'any' | NamedKind };
 
 /** What has names in the names file of the profile. */
@@ -54,6 +55,10 @@ export function valuesOfFlag(id: string, flag: Part): Values {
   if (place !== undefined && (flag.name === 'fields' || flag.name === 'sort')) {
     const words = selectableNames(place.operation.fields ?? place.resource.fields);
     return { kind: flag.name === 'sort' ? 'sort' : 'list', words };
+  }
+  if (place?.operation.filters !== undefined && flag.name === 'filter') {
+    const keys = Object.values(place.operation.filters);
+    return { kind: 'filter', words: keys.flatMap(({ key, operators }) => operators.map((each) => key + worded(each))) };
   }
   if (id.startsWith('reports:') && (flag.name === 'fields' || flag.name === 'sort')) {
     return { kind: flag.name === 'sort' ? 'sort' : 'list', words: reportColumns(id.slice('reports:'.length)) };

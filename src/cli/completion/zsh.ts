@@ -68,6 +68,7 @@ const ENGINE = `# Offers what the kind allows for the word at the cursor.
 _molar_kinds() {
   case "$_molar_kind" in
     (words) compadd -a _molar_words ;;
+    (filter) compadd -S '' -a _molar_words ;;
     (list) compset -P '*,'; compadd -S '' -a _molar_words ;;
     (sort) compset -P '*,'; compset -P '-'; compadd -S '' -a _molar_words ;;
     (profiles)

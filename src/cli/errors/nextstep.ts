@@ -1,21 +1,25 @@
 import { API_PREFIX } from '../../catalog/catalog.ts';
 import type { Operation } from '../../catalog/define.ts';
 import { isFailureCode } from '../../catalog/failures.ts';
-import { parseFilter } from '../../catalog/filter/grammar.ts';
+import { parseTypedFilter } from '../../catalog/filter/grammar.ts';
 import { type Failure, type FailureItem, LOCAL_FAILURES, reworded } from '../../core/failure.ts';
 import { nearest } from '../../core/nearest.ts';
 import { ApiFailure, WITHOUT_ROUTE } from '../../core/transport/apifailure.ts';
+import type { Shell } from '../../shells/shell.ts';
 import { type FlagValues, kebab, textFlags } from '../flags/values.ts';
+import type { EmptyFile } from '../terminal/outputfile.ts';
+import { takenByShell } from './cutfilter.ts';
 
 /** The command line that failed, as far as it is known. */
 export interface TypedLine {
   /** As typed: `patients list`. */
   readonly name: string;
   readonly flags: FlagValues;
-  /** Lines to paste, as the help shows them. */
+  /** Lines to paste, as the help shows them in the user's shell. */
   readonly examples: readonly string[];
   /** As of `Streams`. */
-  readonly emptyOutputFile?: (() => string | undefined) | undefined;
+  readonly emptyRedirection?: (() => EmptyFile | undefined) | undefined;
+  readonly shell: Shell;
 }
 
 /**
@@ -39,23 +43,12 @@ function betterHint({ code, message, items, hint }: Failure, line: TypedLine): s
   const meant = items.flatMap((item) => meantBy(item, line.flags));
   if (meant.length > 0) return `Did you mean ${[...new Set(meant)].join(' and ')}? ${help}`;
   if (code === 'filter.syntax') {
-    const taken = takenByShell(line);
+    const taken = takenByShell(textFlags(line.flags, 'filter'), line.emptyRedirection?.(), line.shell);
     if (taken !== undefined) return taken;
     return `Write terms as key, operator, value, and repeat --filter for several. ${help}${exampleOf(['--filter'], line)}`;
   }
   if (isTooMany(message)) return `${help}${exampleOf([], line)}`;
   return hint === LOCAL_FAILURES['usage.invalid'].next ? help : undefined;
-}
-
-/**
- * What to do where the shell took the `>` of a filter without quotes as the way to a file, and emptied that: the filter
- * is a key alone, and the output goes to a file that is called like a number or a date.
- */
-function takenByShell({ flags, emptyOutputFile }: TypedLine): string | undefined {
-  const key = textFlags(flags, 'filter').find((filter) => /^[\w.]+$/.test(filter.trim()));
-  const file = key === undefined ? undefined : emptyOutputFile?.();
-  if (file === undefined || !/^=?\d/.test(file) || /\.[a-z]\w*$/i.test(file)) return undefined;
-  return `The shell took the > for itself, and the output went to the file ${JSON.stringify(file)}, which is empty now. Put the filter into quotes: --filter '${key}>${file}'`;
 }
 
 /** Somebody who gives an argument too many sees best by an example what is a flag here. */
@@ -127,7 +120,7 @@ function typedAt(source: string, flags: FlagValues): readonly string[] {
 
 function termsOf(filter: string, key: string): readonly string[] {
   try {
-    return parseFilter(filter).flatMap((term) => (term.key === key ? term.values : []));
+    return parseTypedFilter(filter).flatMap((term) => (term.key === key ? term.values : []));
   } catch {
     return [];
   }

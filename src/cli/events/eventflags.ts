@@ -18,7 +18,7 @@ export function recurrenceFlags(mode: 'create' | 'update'): FlagInput {
     every: recurrence.text('N', 'Every N weeks or months, 1 to 52; 1 when not given'),
     on: recurrence.list(
       'DAYS',
-      "weekly: weekdays, such as MON,WED; monthly: a week and a weekday, such as 'SECOND TUESDAY'",
+      'weekly: weekdays, such as MON,WED; monthly: a week and a weekday, such as "SECOND TUESDAY"',
     ),
     from: recurrence.text('DATE', 'Date from which weeks or months count; that of the event when not given', {
       means: 'date',

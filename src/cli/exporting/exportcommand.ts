@@ -48,7 +48,7 @@ export const exportCommandFlags: FlagInput = {
     helpValue: 'RESOURCE:TERM',
     multiple: true,
     multipleNonGreedy: true,
-    summary: "Filter of one resource, such as 'patients:patientStatus==ACTIVE'; may be repeated",
+    summary: 'Filter of one resource, such as patients:patientStatus.eq=ACTIVE; may be repeated',
   }),
   fields: Flags.string({
     ...outputGroup,

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import * as Flags from '@oclif/core/flags';
 import type { FlagInput } from '@oclif/core/interfaces';
 import { type Problem, Refusal, refusal, type Warning } from '../../catalog/failures.ts';
@@ -7,9 +6,10 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { FilterKeys } from '../../catalog/filter/check.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
 import { isWritable, readFields, wireValues } from '../../catalog/record.ts';
-import { type Failure, fileFailure, usageFailure } from '../../core/failure.ts';
+import { type Failure, usageFailure } from '../../core/failure.ts';
 import { NAME_KINDS } from '../../core/names/namerows.ts';
 import { didYouMean } from '../../core/nearest.ts';
+import { readTextFile } from '../../core/textfile.ts';
 import { flagGroup, type Meaning } from './declare.ts';
 import { shortcutOf } from './filters.ts';
 import { type FlagValues, kebab, textFlag, textFlags } from './values.ts';
@@ -172,13 +172,9 @@ export async function readJsonData(source: string, stdin: () => Promise<string>)
   if (/^\s*[{[]/.test(source)) {
     throw usageFailure('--data takes a file name, or - for standard input; not the JSON itself.', { source: '--data' });
   }
-  const readText = () =>
-    readFile(source, 'utf8').catch((cause: unknown) => {
-      throw fileFailure(`read ${source}`, cause);
-    });
-  const text = await (source === '-' ? stdin() : readText());
+  const text = await (source === '-' ? stdin() : readTextFile(source));
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return JSON.parse(text);
   } catch {
     // The parser's own message repeats the text, which may be about a patient.
     throw refusal('body.not_json', '--data', '--data is not valid JSON.');

@@ -69,7 +69,7 @@ export const uploadFlags: FlagInput = {
   ratio: document.text('R', 'Scale applied after --crop; 1 keeps the size'),
   manifest: batch.text('FILE', 'CSV that lists the files, one a line; also the results of an earlier run'),
   recursive: batch.toggle('Include folders inside folders'),
-  include: batch.list('GLOB', "Take only files that match, such as '*.pdf', from folders; may be repeated"),
+  include: batch.list('GLOB', 'Take only files that match, such as "*.pdf", from folders; may be repeated'),
   layout: batch.list(
     'PATTERN',
     `Take patient, tag, date and name from the path: ${Object.keys(NAMED_LAYOUTS).join(', ')}, or a pattern such as '{chartNumber}/{date} {name}'; may be repeated, the first that fits counts`,

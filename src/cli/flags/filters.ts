@@ -4,9 +4,15 @@ import type { Operation } from '../../catalog/define.ts';
 import { type Problem, Refusal, refusal } from '../../catalog/failures.ts';
 import { isDate } from '../../catalog/fields/times.ts';
 import { checkTerms, type FilterKey, type FilterKeys, type Shortcut, wireTerm } from '../../catalog/filter/check.ts';
-import { formatFilter, isQuotedAlone, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import {
+  formatFilter,
+  isQuotedAlone,
+  parseFilter,
+  parseTypedFilter,
+  type RawTerm,
+} from '../../catalog/filter/grammar.ts';
 import type { FilterContext } from '../../catalog/filter/values.ts';
-import { OPERATOR_MEANINGS, type Operator } from '../../catalog/operators.ts';
+import { OPERATOR_MEANINGS, OPERATORS, type Operator, typedForms } from '../../catalog/operators.ts';
 import { NAME_KINDS } from '../../core/names/namerows.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import type { Meaning } from './declare.ts';
@@ -22,26 +28,26 @@ export function filterFlags(keys: FilterKeys): FlagInput {
     helpValue: 'TERM',
     multiple: true,
     multipleNonGreedy: true,
-    summary: `Filter term: key, operator, value, such as '${exampleTerm(keys)}'; may be repeated`,
+    summary: `Filter term: key, operator, value, such as ${exampleTerm(keys)}; may be repeated`,
     description: describeKeys(keys),
   });
   return { filter, ...Object.fromEntries(shortcuts) };
 }
 
-/** A term that the keys allow: from a day on where possible, else one of listed values, a day, or ids. */
+/** A term that the keys allow, without signs that a shell takes for itself: from a day on where possible, else one of listed values, a day, or ids. */
 export function exampleTerm(keys: FilterKeys): string {
   const all = Object.values(keys);
   const isDay = ({ value }: FilterKey) => value.name === 'date' || value.name === 'dateTime';
   const takes = (operator: Operator) => (key: FilterKey) => key.operators.includes(operator);
   const since = all.findLast((key) => isDay(key) && takes('>=')(key));
-  if (since !== undefined) return `${since.key}>=2026-01-01`;
+  if (since !== undefined) return `${since.key}.gte=2026-01-01`;
   const equal = all.filter(takes('=='));
   const chosen = equal.find(({ value }) => value.values !== undefined);
-  if (chosen !== undefined) return `${chosen.key}==${chosen.value.values?.[0]}`;
+  if (chosen !== undefined) return `${chosen.key}.eq=${chosen.value.values?.[0]}`;
   const day = equal.find(isDay);
-  if (day !== undefined) return `${day.key}==2026-01-01`;
+  if (day !== undefined) return `${day.key}.eq=2026-01-01`;
   const id = equal.find(({ value }) => value.name === 'id');
-  return id === undefined ? `${all[0]?.key}->[5,6]` : `${id.key}==5`;
+  return id === undefined ? `${all[0]?.key}.in=5,6` : `${id.key}.eq=5`;
 }
 
 /** `--server-defaults`, where a service may apply a date filter of its own (D48). */
@@ -110,12 +116,13 @@ function meaningOf(key: FilterKey, operator: Operator): string {
 function describeKeys(keys: FilterKeys): string {
   const lines = Object.values(keys).map((key) => `${key.key}  ${key.operators.join(' ')}`);
   const used = new Set(Object.values(keys).flatMap((key) => key.operators));
-  const meanings = Object.entries(OPERATOR_MEANINGS).filter(([operator]) => used.has(operator as Operator));
   return [
     'All terms must match. Keys and their operators:',
     ...lines,
     '',
-    ...meanings.map(([operator, meaning]) => `${operator}: ${meaning}`),
+    ...OPERATORS.filter((operator) => used.has(operator)).map(
+      (operator) => `${typedForms(operator)}: ${OPERATOR_MEANINGS[operator]}`,
+    ),
   ].join('\n');
 }
 
@@ -155,7 +162,7 @@ export function quotedWarning(filter: string | undefined): string | undefined {
 }
 
 function readTerms(text: string, keys: FilterKeys): RawTerm[] {
-  const terms = parseFilter(text);
+  const terms = parseTypedFilter(text);
   if (terms.length === 0) throw refusal('filter.syntax', '--filter', 'The filter is empty.');
   try {
     checkTerms(terms, keys);

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import type { Resource } from '../../catalog/define.ts';
 import { asId } from '../../catalog/fields/numbers.ts';
+import { withoutPreamble } from '../../core/documents/uploads/csvrows.ts';
 import { usageFailure } from '../../core/failure.ts';
 import type { Context } from '../context.ts';
 import type { CommandInput } from '../molarcommand.ts';
@@ -35,9 +36,10 @@ export async function readIds({ args, flags }: CommandInput, context: Context): 
 }
 
 function idsOf(text: string): number[] {
-  const words = text
-    .replace(/^\ufeff/, '')
-    .split(/[\s,]+/)
+  const words = withoutPreamble(text)
+    .rest.split(/[\s,]+/)
+    // PowerShell puts every cell in quotes.
+    .map((word) => word.replace(/^"(.*)"$/, '$1'))
     .filter((word) => word !== '');
   return (words[0]?.toLowerCase() === 'id' ? words.slice(1) : words).map((word) => idOf(word, '-'));
 }

@@ -1,32 +1,41 @@
 import { stripVTControlCharacters } from 'node:util';
 import { CommandHelp, Help } from '@oclif/core/help';
 import type { Config } from '@oclif/core/interfaces';
+import { inShell } from '../../shells/line.ts';
+import { PROMPTS, type Shell } from '../../shells/shell.ts';
 import { firstStepsText, pagesText } from './text.ts';
 
 export interface HelpLook {
   readonly width: number;
   readonly isColoured: boolean;
+  /** What examples are written for. */
+  readonly shell: Shell;
   /** No command and no topic has an id that begins with this one's; knowing that saves reading about all of them. */
   readonly isLeaf?: boolean;
 }
 
 /** The help of a command or topic by its id, of everything for an empty one and for `help`, as oclif has it. */
 export async function helpText(subject: string, config: Config, look: HelpLook): Promise<string> {
-  const { width, isColoured } = look;
+  const { width, isColoured, shell } = look;
   const isAll = subject === '' || subject === 'help';
   const isLeaf = look.isLeaf === true && !isAll;
-  const help = new MolarHelp(isLeaf, config, {
+  const help = new MolarHelp({ ...look, isLeaf }, config, {
     ...config.pjson.oclif.helpOptions,
     maxWidth: width,
     flagSortOrder: 'none',
   });
   await help.showHelp(isAll ? [] : [subject]);
   const more = isAll ? `${firstStepsText(width)}\n${pagesText(width)}` : '';
-  const text = `${help.lines.join('\n')}\n${more}`.replace(/ +$/gm, '');
+  const text = `${help.lines.join('\n')}\n${more}`.replace(PROMPT, `$1${PROMPTS[shell]}`).replace(/ +$/gm, '');
   return isColoured ? text : stripVTControlCharacters(text);
 }
 
+/** What oclif puts before a line, as for a POSIX shell. */
+const PROMPT = new RegExp(`^((?:\\s|${String.fromCharCode(27)}\\[[\\d;]*m)*)\\$ `, 'gm');
+
 class MolarCommandHelp extends CommandHelp {
+  protected readonly shell: Shell = 'sh';
+
   constructor(...given: ConstructorParameters<typeof CommandHelp>) {
     super(...given);
     this.render = withoutTemplates(this.render);
@@ -57,6 +66,15 @@ class MolarCommandHelp extends CommandHelp {
     return description === undefined || description === '' ? undefined : this.wrap(description);
   }
 
+  /** In the user's shell; left out where that has no such line. */
+  protected override examples(examples: Parameters<CommandHelp['examples']>[0]): string | undefined {
+    const lines = [examples ?? []].flat().flatMap((example) => {
+      const line = inShell(this.render(typeof example === 'string' ? example : example.command), this.shell);
+      return line === undefined ? [] : [`$ ${line}`];
+    });
+    return lines.length === 0 ? undefined : lines.join('\n\n');
+  }
+
   /** The other names of the command; oclif has each alias for a command of its own. */
   protected override aliases(aliases: string[] | undefined): string | undefined {
     const shown = (name: string) => name.replaceAll(':', ' ');
@@ -75,22 +93,24 @@ class MolarCommandHelp extends CommandHelp {
 /** oclif's help, collected instead of printed, with our sections. */
 class MolarHelp extends Help {
   readonly lines: string[] = [];
-  protected override CommandHelpClass = MolarCommandHelp;
 
   constructor(
-    private readonly isLeaf: boolean,
+    private readonly look: HelpLook,
     ...given: ConstructorParameters<typeof Help>
   ) {
     super(...given);
     this.render = withoutTemplates(this.render);
+    this.CommandHelpClass = class extends MolarCommandHelp {
+      protected override readonly shell = look.shell;
+    };
   }
 
   protected override get sortedTopics() {
-    return this.isLeaf ? [] : super.sortedTopics;
+    return this.look.isLeaf ? [] : super.sortedTopics;
   }
 
   protected override get sortedCommands() {
-    return this.isLeaf ? [] : super.sortedCommands;
+    return this.look.isLeaf ? [] : super.sortedCommands;
   }
 
   protected override log(...parts: string[]): void {

@@ -14,7 +14,8 @@ export abstract class HelpCommand extends MolarCommand {
     const words = this.argv.filter((word) => word !== '--');
     const width = Math.min(this.context.streams.stdout.columns ?? WIDTH, WIDEST);
     const page = words.length === 1 ? PAGES.find(({ name }) => name === words[0]) : undefined;
-    if (page !== undefined) return writePaged(this.context.streams, pageText(readPage(this.config.root, page), width));
+    const { streams, shell } = this.context;
+    if (page !== undefined) return writePaged(streams, pageText(readPage(this.config.root, page), width, shell));
     this.refuseUnknown(words);
     await showHelp(words, this.config);
   }

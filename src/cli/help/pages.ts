@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RESOURCES } from '../../catalog/catalog.ts';
 import { EXIT, exitCodeOf, FAILURES } from '../../catalog/failures.ts';
-import { OPERATOR_MEANINGS } from '../../catalog/operators.ts';
+import { OPERATOR_MEANINGS, OPERATORS, typedForms } from '../../catalog/operators.ts';
 import { DOMAIN_TYPES } from '../../catalog/stream/domains.ts';
 import { tellsChanges } from '../../core/exports/bookmark.ts';
 import { LOCAL_FAILURES } from '../../core/failure.ts';
@@ -12,8 +12,8 @@ import { REPORTS } from '../office/all.ts';
 
 type Rows = readonly (readonly [term: string, meaning: string])[];
 
-/** A part of a page: a paragraph, terms with what they mean, or lines to be typed as they stand. */
-export type Block = string | { readonly rows: Rows } | { readonly code: readonly string[] };
+/** A part of a page: a paragraph, terms with what they mean, or lines: of a POSIX shell, or as they stand in a file. */
+export type Block = string | { readonly rows: Rows } | { readonly code: readonly string[]; readonly isFile?: true };
 
 interface Section {
   readonly heading: string;
@@ -34,9 +34,11 @@ export const PAGES = [
   { name: 'names', about: 'names and time zones of locations, providers and operatories' },
   { name: 'output', about: 'formats, files, columns, and what a pipe gets' },
   { name: 'exit-codes', about: 'exit codes and error codes, for scripts' },
+  { name: 'shells', about: 'quotes, filters and files in sh, PowerShell and cmd' },
   { name: 'environment', about: 'variables and files that molar reads' },
   { name: 'paging', about: 'how lists are read to the end, how that is proved, and retries' },
-  { name: 'exports', about: 'unattended runs: resume, receipts, changes only, cron' },
+  { name: 'exports', about: 'unattended runs: resume, receipts, changes only' },
+  { name: 'scheduling', about: 'nightly runs by cron, systemd, launchd and Task Scheduler' },
   {
     name: 'reports',
     about: 'lists for the front desk and the manager: sources, days, outputs, a file for each location',
@@ -68,7 +70,9 @@ function parseBlock(text: string): readonly Block[] {
   const generated = /^<!-- ([\w-]+) -->$/.exec(text)?.[1];
   if (generated !== undefined) return GENERATED[generated as keyof typeof GENERATED]();
   const lines = text.split('\n');
-  if (text.startsWith('```')) return [{ code: lines.slice(1, -1) }];
+  if (text.startsWith('```')) {
+    return [{ code: lines.slice(1, -1), ...(!/^```(?:sh)?$/.test(lines[0] ?? '') && { isFile: true as const }) }];
+  }
   if (text.startsWith('|')) return [{ rows: lines.slice(2).map(parseRow) }];
   return [plain(lines.join(' '))];
 }
@@ -86,7 +90,7 @@ function plain(text: string): string {
 /** What stands for `<!-- name -->` in a page. */
 const GENERATED = {
   reports: () => [{ rows: REPORTS.map(({ name, description }) => [name, description] as const) }],
-  operators: () => [{ rows: Object.entries(OPERATOR_MEANINGS) }],
+  operators: () => [{ rows: OPERATORS.map((operator) => [typedForms(operator), OPERATOR_MEANINGS[operator]]) }],
   'filter-keys': () => RESOURCES.flatMap(filterKeysOf),
   formats: () => [{ rows: Object.entries(FORMATS).map(([format, { about }]) => [format, about]) }],
   'resumable-formats': () => [`${formatsWhere(({ isResumable }) => isResumable).join(', ')}.`],

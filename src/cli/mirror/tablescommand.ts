@@ -28,10 +28,8 @@ type Describe = (contents: DescribedMirror, place: MirrorPlace) => string;
 
 /** Descriptions for other programs, by the name of their format. */
 const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
-  dbt: (contents, place) => {
-    const schema = place.kind === 'file' ? 'main' : (place.schema ?? 'public');
-    return dbtSources(describedTables(contents.columns), { schema, about: aboutOf(contents) });
-  },
+  dbt: (contents) =>
+    dbtSources(describedTables(contents.columns), { schema: contents.schema, about: aboutOf(contents) }),
   datasette: (contents, { name, kind }) => {
     if (kind === 'postgres')
       throw usageFailure('Datasette reads files of SQLite, not PostgreSQL.', { source: '--format' });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, unlink } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as Args from '@oclif/core/args';
 import type { FlagInput } from '@oclif/core/interfaces';
@@ -19,6 +19,7 @@ import { Names } from '../../core/names/namesfile.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { guarded, writeAtomicFile } from '../../core/output/atomicfile.ts';
 import { makeOwnFolder } from '../../core/output/ownfile.ts';
+import { removeFile } from '../../filesystem/durable.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
@@ -94,7 +95,7 @@ export abstract class NamesEditCommand extends MolarCommand {
     const keep = `Nothing was changed. The edited text is kept: correct it, then run molar names import ${copy} --replace.`;
     const code = await guarded(`start the editor ${editor}`, () => editFile(editor, copy, env));
     if (code !== 0) {
-      await unlink(copy);
+      await removeFile(copy);
       throw localFailure('local.file', `The editor ended with ${code ?? 'a signal'}; the names are as they were.`);
     }
     const edited = checkedRows(await guarded(`read ${copy}`, () => readFile(copy)), copy, keep);
@@ -106,7 +107,7 @@ export abstract class NamesEditCommand extends MolarCommand {
       },
       lockOwner(clock),
     );
-    await unlink(copy);
+    await removeFile(copy);
     await this.note(changeText(change));
   }
 }

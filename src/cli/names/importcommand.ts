@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import * as Args from '@oclif/core/args';
 import type { FlagInput } from '@oclif/core/interfaces';
-import { csvText } from '../../core/documents/uploads/csvrows.ts';
 import { fileFailure, usageFailure } from '../../core/failure.ts';
 import { changeNames, type NamesChange, withRows } from '../../core/names/changenames.ts';
 import { type NameParts, NamesSyntax, parseNameParts } from '../../core/names/namerows.ts';
 import { Names } from '../../core/names/namesfile.ts';
+import { textFrom } from '../../core/textfile.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { isOn } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
@@ -50,9 +50,9 @@ export abstract class NamesImportCommand extends MolarCommand {
   }
 }
 
-/** The rows of a names file that somebody wrote. Throws a Failure (exit 2) that names the line, or says that it is not UTF-8. */
+/** The rows of a names file that somebody wrote. Throws a Failure (exit 2) that names the line, or the byte that is no text. */
 export function checkedRows(bytes: Uint8Array, label: string, hint = 'Nothing was changed.'): NameParts[] {
-  const text = csvText(bytes, label, hint);
+  const text = textFrom(bytes, label, hint);
   try {
     return parseNameParts(text);
   } catch (cause) {

@@ -8,6 +8,8 @@ export interface Interrupts {
   readonly failure: () => Failure | undefined;
   /** Says how many milliseconds a command takes to end; what takes longer is ended by force. */
   readonly allowEnding: (milliseconds: number) => void;
+  /** As if SIGTERM had arrived, which Windows cannot send. */
+  readonly terminate: () => void;
   readonly stop: () => void;
 }
 
@@ -43,6 +45,10 @@ export function processInterrupts(): Interrupts {
     },
     allowEnding: (milliseconds) => {
       patience = milliseconds;
+    },
+    terminate: () => {
+      // A second signal would end it by force.
+      if (!signal.aborted) process.emit('SIGTERM', 'SIGTERM');
     },
     failure: () => (signal.aborted ? (signal.reason as Failure) : undefined),
     stop: () => {

@@ -9,7 +9,7 @@ export async function runShell(line: string, signal: AbortSignal): Promise<strin
     child.once('error', reject);
     child.once('close', resolve);
   });
-  const work = Promise.all([readAll(child.stdout), ended]);
+  const work = Promise.all([readAll(child.stdout, undefined, 'The output of the command'), ended]);
   const [text, code] = await untilAborted(work, signal).catch((cause: unknown) => {
     if (signal.aborted) {
       child.kill();

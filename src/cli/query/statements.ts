@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { untilAborted } from '../../core/abort.ts';
-import { codeOf, fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
+import { codeOf, Failure, fileFailure, localFailure, usageFailure } from '../../core/failure.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { namesIn } from '../../core/output/atomicfile.ts';
 import { configFolder, isSavedName } from '../../core/profiles/config.ts';
+import { readTextFile, textFrom } from '../../core/textfile.ts';
 import type { Context } from '../context.ts';
 import { type FlagValues, textFlag } from '../flags/values.ts';
 import { readAll } from '../terminal/streams.ts';
@@ -34,7 +35,7 @@ export async function readStatement(sql: unknown, flags: FlagValues, context: Co
     const what = given.length === 0 ? 'There is no statement' : 'There is more than one statement';
     throw usageFailure(`${what}: give it as an argument, with --file or with --name.`, {
       source: 'SQL',
-      hint: "Such as: molar query 'SELECT count(*) FROM patients'",
+      hint: 'Such as: molar query "SELECT count(*) FROM patients"',
     });
   }
   if (name !== undefined) return readSaved(name, context);
@@ -45,18 +46,15 @@ export async function readStatement(sql: unknown, flags: FlagValues, context: Co
 
 async function readFrom(file: string, { streams, signal }: Context): Promise<string> {
   if (file === '-') return readAll(streams.stdin.chunks, signal);
-  return untilAborted(readFile(file, 'utf8'), signal).catch((cause: unknown) => {
-    signal.throwIfAborted();
-    throw fileFailure(`read ${file}`, cause);
-  });
+  return untilAborted(readTextFile(file), signal);
 }
 
 async function readSaved(name: string, context: Context): Promise<string> {
   const path = join(savedFolder(context), name + ENDING);
   try {
-    if (isSavedName(name)) return await readFile(path, 'utf8');
+    if (isSavedName(name)) return textFrom(await readFile(path), path);
   } catch (cause) {
-    if (codeOf(cause) !== 'ENOENT') throw fileFailure(`read ${path}`, cause);
+    if (codeOf(cause) !== 'ENOENT') throw cause instanceof Failure ? cause : fileFailure(`read ${path}`, cause);
   }
   const near = didYouMean(name, await savedNames(context));
   throw localFailure('query.unknown', `There is no saved statement ${name}.${near}`, {

@@ -149,8 +149,8 @@ export async function packing(
   context: Context,
   names: { readonly one: string; readonly many: string },
 ): Promise<(inner: Sink) => Sink> {
-  const { signal, temporaryFolder, newId } = context;
-  const openSpool = () => RecordSpool.open(temporaryFolder, newId);
+  const { signal, temporaryFolder } = context;
+  const openSpool = () => RecordSpool.open(temporaryFolder);
   const options = writerOptions(false, flags, context);
   const look = { ...options, ...names, ...(clockOf && { clockOf }), columns, openSpool, signal };
   return FORMATS[format].pack?.(look) ?? ((inner) => inner);

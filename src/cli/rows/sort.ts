@@ -49,13 +49,13 @@ function unordered(what: string) {
 export function sortPages(
   pages: AsyncIterable<RowPage>,
   sort: SortPlan | undefined,
-  { temporaryFolder, newId }: Pick<Context, 'temporaryFolder' | 'newId'>,
+  { temporaryFolder }: Pick<Context, 'temporaryFolder'>,
   onRead: (rows: number) => void,
 ): AsyncIterable<RowPage> {
   if (sort === undefined) return pages;
   return sortedPages(counting(pages, onRead), {
     ...sort,
-    openSpool: () => RecordSpool.open(temporaryFolder, newId),
+    openSpool: () => RecordSpool.open(temporaryFolder),
   });
 }
 

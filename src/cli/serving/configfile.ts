@@ -3,6 +3,7 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { Environment } from '../../core/environment.ts';
 import { codeOf, reworded, usageFailure } from '../../core/failure.ts';
 import { didYouMean } from '../../core/nearest.ts';
+import { textFrom } from '../../core/textfile.ts';
 import { failureOf } from '../errors/report.ts';
 import type { FlagValues } from '../flags/values.ts';
 
@@ -64,10 +65,10 @@ export async function readConfiguration(
     const [[kind, at] = [], ...others] = isPlainObject(value) ? Object.entries(value) : [];
     if (others.length > 0 || typeof at !== 'string' || (kind !== 'env' && kind !== 'file')) return undefined;
     if (kind === 'file') {
-      const text = await readFile(at, 'utf8').catch((cause: unknown) => {
+      const bytes = await readFile(at).catch((cause: unknown) => {
         throw refuse(`${key} refers to ${at}, which cannot be read (${codeOf(cause) ?? 'unknown'}).`, key);
       });
-      return text.replace(/\r?\n$/, '');
+      return textFrom(bytes, `${path}: the file ${at} of ${key}`).replace(/\r?\n$/, '');
     }
     const text = env[at];
     if (text === undefined) throw refuse(`${key} refers to the variable ${at}, which is not set.`, key);
@@ -139,15 +140,13 @@ export async function readConfiguration(
 }
 
 async function parseFile(path: string): Promise<Record<string, unknown>> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
+  const bytes = await readFile(path).catch((cause: unknown) => {
     throw usageFailure(`The configuration file ${path} cannot be read (${codeOf(cause) ?? 'unknown'}).`, {
       source: '--config',
       hint: 'Check the path and its permissions.',
     });
-  }
+  });
+  const text = textFrom(bytes, path);
   const isJson = path.endsWith('.json');
   const { parse } = isJson ? JSON : await import('smol-toml');
   try {

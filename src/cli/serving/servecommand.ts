@@ -4,20 +4,25 @@ import { platform } from 'node:process';
 import { EXIT } from '../../catalog/failures.ts';
 import type { Environment } from '../../core/environment.ts';
 import { type Failure, usageFailure } from '../../core/failure.ts';
+import { settingsCommand } from '../../shells/settings.ts';
+import { failureOf } from '../errors/report.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag, textFlags, wholeNumber } from '../flags/values.ts';
 import { MolarCommand } from '../molarcommand.ts';
+import { lockOwner } from '../process/lockowner.ts';
 import { budgetFlags, readBudgets } from './budgetflags.ts';
 import { readConfiguration } from './configfile.ts';
 import { credentialsFlag } from './importcommand.ts';
 import { dataFlags, dataLocation, maxTextFlag, maxTextOf } from './servercommand.ts';
 import { serverFailureOf } from './serverfailure.ts';
 import { readSignInFlags, signInFlags } from './signinflags.ts';
+import { announceServer } from './stopping.ts';
 
 const { list, text, toggle, whole } = flagGroup();
 
 type ServeOptions = Omit<import('../../server/serve.ts').ServeOptions, 'log' | 'demo'>;
 type RunningServer = import('../../server/serve.ts').RunningServer;
+type ServerLog = import('../../server/log.ts').ServerLog;
 type LogLevel = import('../../server/log.ts').LogLevel;
 type DemoSize = Parameters<typeof import('../../demo/start.ts').demoOf>[0];
 
@@ -92,20 +97,34 @@ export abstract class ServeCommand extends MolarCommand {
     const running = await this.start(flags, env).catch((error: unknown) => {
       throw locate(serverFailureOf(error));
     });
+    allowEnding(drainMs + ENDING_MS);
     const line = isOn(flags, 'json')
       ? JSON.stringify({ event: 'listening', url: running.url, pid: process.pid })
       : `molar is listening on ${running.url}`;
     await streams.stdout.write(`${line}\n`);
     if (running.demo !== undefined) {
+      const { organization, settings } = running.demo;
       await this.note(
-        `Demo organization ${running.demo.organization}. To connect a shell: source '${running.demo.file}'`,
+        `Demo organization ${organization}. To connect a shell: ${settingsCommand(settings, this.context.shell)}`,
       );
     }
-    allowEnding(drainMs + ENDING_MS);
     if (!signal.aborted) await once(signal, 'abort');
     // Whoever pressed Ctrl-C waits at the terminal, and no proxy has to learn of it.
     await running.close((signal.reason as Failure).code === 'run.terminated' ? drainMs : 0);
     setExitCode(EXIT.done);
+  }
+
+  /** The same server, which `molar server stop` finds by its folder until it has ended. */
+  private async announced(running: RunningServer, isAlone: boolean, log: ServerLog): Promise<RunningServer> {
+    const { clock, terminate } = this.context;
+    try {
+      const forget = await announceServer(running.path, lockOwner(clock), isAlone, terminate);
+      return { ...running, close: (drainMs) => running.close(drainMs).finally(forget) };
+    } catch (cause) {
+      // What it serves does not depend on it.
+      log.note('warn', 'molar server stop will not find this server', { reason: failureOf(cause).message });
+      return running;
+    }
   }
 
   /** Flags and environment, with what `--config` adds to them. */
@@ -121,23 +140,23 @@ export abstract class ServeCommand extends MolarCommand {
   }
 
   private async start(flags: FlagValues, env: Environment): Promise<RunningServer> {
-    const { streams } = this.context;
     const options = readServeFlags(flags, env);
-    const [{ serve }, { openLog }] = await Promise.all([
-      import('../../server/serve.ts'),
-      import('../../server/log.ts'),
-    ]);
+    const { openLog } = await import('../../server/log.ts');
     const logLevel = (textFlag(flags, 'log-level') ?? 'info') as LogLevel;
+    const log = openLog(logLevel, this.context.streams.stderr);
     const size = textFlag(flags, 'demo') as DemoSize | undefined;
-    const log = openLog(logLevel, streams.stderr);
     const workers = readWorkers(textFlag(flags, 'workers'));
-    if (workers > 1) {
-      const { serveTogether } = await import('./workers.ts');
-      return serveTogether({ ...options, workers, log }, { logLevel, ...(size && { demo: size }) });
-    }
-    if (size === undefined) return serve({ ...options, log });
-    const { demoOf } = await import('../../demo/start.ts');
-    return serve({ ...options, log, demo: demoOf(size) });
+    const open = async () => {
+      if (workers > 1) {
+        const { serveTogether } = await import('./workers.ts');
+        return serveTogether({ ...options, workers, log }, { logLevel, ...(size && { demo: size }) });
+      }
+      const { serve } = await import('../../server/serve.ts');
+      if (size === undefined) return serve({ ...options, log });
+      const { demoOf } = await import('../../demo/start.ts');
+      return serve({ ...options, log, demo: demoOf(size) });
+    };
+    return this.announced(await open(), options.database === undefined, log);
   }
 }
 

@@ -49,10 +49,10 @@ export async function showHelp(words: readonly string[], config: Config): Promis
     throw noCommand(words, commandNames(config));
   }
   const { helpText } = await import('../help/commandhelp.ts');
-  const { streams, env } = contextOf(config);
+  const { streams, env, shell } = contextOf(config);
   const { stdout } = streams;
   const width = Math.min(stdout.columns ?? WIDTH, WIDEST);
   const isColoured = stdout.isTTY && hasColours(env);
   const isLeaf = config instanceof ManifestConfig && config.isLeaf(subject);
-  await writePaged(streams, await helpText(subject, config, { width, isColoured, isLeaf }));
+  await writePaged(streams, await helpText(subject, config, { width, isColoured, shell, isLeaf }));
 }

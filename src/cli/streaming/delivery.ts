@@ -39,14 +39,14 @@ export async function deliveredRows(
   { filter, fields, onRecords }: DeliveryRequest,
   { context, client, policy, note }: DeliveryContext,
 ): Promise<AsyncGenerator<{ readonly rows: readonly Row[] }>> {
-  const { clock, random, signal, temporaryFolder, newId } = context;
+  const { clock, random, signal, temporaryFolder } = context;
   const source = new HttpSource(client, {
     keys: deliveryKeys(resource, client.organization),
     after: undefined,
     now: clock.now,
   });
   const onLost = (notice: Parameters<typeof lostText>[0]) => void note(lostText(notice));
-  const spool = await RecordSpool.open(temporaryFolder, newId);
+  const spool = await RecordSpool.open(temporaryFolder);
   let isOpen = false;
   try {
     const order = await collect({

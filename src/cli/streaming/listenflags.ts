@@ -18,7 +18,7 @@ const connection = flagGroup('CONNECTION');
 export const listenFlags: FlagInput = {
   key: messages.list(
     'PATTERN',
-    "Messages whose routing key fits, such as '*.*.PatientV1.*'; may be repeated; all when not given",
+    'Messages whose routing key fits, such as "*.*.PatientV1.*"; may be repeated; all when not given',
     {
       description:
         'A routing key is organization.location.domainType.operation. In a pattern * stands for one part, # for any number of parts.',

@@ -1,7 +1,8 @@
 import { untilAborted } from '../../core/abort.ts';
 import type { Environment } from '../../core/environment.ts';
 import { fileFailure } from '../../core/failure.ts';
-import { emptyOutputFile } from './outputfile.ts';
+import { textFrom } from '../../core/textfile.ts';
+import { type EmptyFile, emptyRedirection } from './outputfile.ts';
 import { pagerOf, type ShowPaged } from './pager.ts';
 
 /** The reader of our output closed it (`| head`): the command ends silently with 0. */
@@ -29,8 +30,8 @@ export interface Streams {
   readonly confirm: (question: string, signal: AbortSignal) => Promise<boolean>;
   /** Prompts for a text on the terminal, and rejects as `confirm` does; absent where there is no terminal. */
   readonly ask?: ((question: Question, signal: AbortSignal) => Promise<string>) | undefined;
-  /** The name of the empty file in the current folder that standard output goes to; absent where nobody can tell. */
-  readonly emptyOutputFile?: (() => string | undefined) | undefined;
+  /** An empty file that the shell made for this run; absent where nobody can tell. */
+  readonly emptyRedirection?: (() => EmptyFile | undefined) | undefined;
   /** Shows a long text by a pager; absent where standard output is no terminal, or no pager is named. */
   readonly page?: ShowPaged | undefined;
   /** Shows a text that changes on standard error; undefined where that is no terminal. */
@@ -75,7 +76,7 @@ export function processStreams(): Streams {
     get ask() {
       return process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined;
     },
-    emptyOutputFile,
+    emptyRedirection,
     page: process.stdout.isTTY === true ? pagerOf(process.env, process.stdout.rows) : undefined,
     startProgress: process.stderr.isTTY === true ? startProgress : undefined,
   };
@@ -147,12 +148,19 @@ function isClosed(problem: NodeJS.ErrnoException): boolean {
   return ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END', 'ECONNRESET'].includes(problem.code ?? '');
 }
 
-/** All chunks as text; rejects with the reason of the signal, since a person may never end what they type. */
-export async function readAll(chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<string> {
-  return (await readBytes(chunks, signal)).toString('utf8');
+/**
+ * All chunks as text; `label` names them in messages. Rejects with the reason of the signal, since a person may never end
+ * what they type, and with a Failure (exit 2) for what is no text.
+ */
+export async function readAll(
+  chunks: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+  label = 'Standard input',
+): Promise<string> {
+  return textFrom(await readBytes(chunks, signal), label);
 }
 
-/** The same as bytes. */
+/** All chunks as bytes, else as `readAll`. */
 export async function readBytes(chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   const reading = (async () => {

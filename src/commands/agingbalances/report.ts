@@ -9,7 +9,7 @@ export default class AgingbalancesReport extends AgingCommand {
 In a pipe or file: CSV with one row for each location and guarantor, amounts in dollars, and no row of totals (--totals-only has those and nothing else). JSON is one object: records, locations, totals, check. A location without data is reported on standard error; exit 4 when none has any.`;
   static override examples = [
     '<%= config.bin %> agingbalances report --location 1000000000001',
-    "<%= config.bin %> agingbalances report --location 1000000000001,1000000000002 --filter 'ninetyDays>0' --out aging.csv",
+    '<%= config.bin %> agingbalances report --location 1000000000001,1000000000002 --filter ninetyDays.gt=0 --out aging.csv',
     '<%= config.bin %> agingbalances report --location ALL --totals-only --csv',
     '<%= config.bin %> aging report --location ALL --patient 7000000000877 --json',
   ];

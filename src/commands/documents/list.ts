@@ -6,6 +6,6 @@ export default class DocumentsList extends listCommand(documents) {
     'Shows a table of the first 100 documents on a terminal; writes all of them as CSV to a pipe or file.';
   static override examples = [
     '<%= config.bin %> documents list --patient 7000000000114',
-    '<%= config.bin %> documents list --tag X-Ray --fields id,name,tags --csv > x-rays.csv',
+    '<%= config.bin %> documents list --tag X-Ray --fields id,name,tags --out x-rays.csv',
   ];
 }

@@ -15,7 +15,7 @@ export default class DocumentsUpload extends UploadCommand {
   static override examples = [
     "<%= config.bin %> documents upload scan.pdf photo.jpg --patient 7000000000114 --tag 'X-Ray'",
     '<%= config.bin %> documents upload photo.png --patient 7000000000114 --crop 0,0,600,400 --ratio 0.5',
-    "cat consent.pdf | <%= config.bin %> documents upload - --name 'Consent' --patient 7000000000114",
+    '<%= config.bin %> documents upload - --name Consent --patient 7000000000114 < consent.pdf',
     "<%= config.bin %> documents upload scans --recursive --include '*.pdf' --patient 7000000000114",
     '<%= config.bin %> documents upload scans --layout patient-folders --check',
     "<%= config.bin %> documents upload scans --layout '{last}, {first} {birthDate}/{date} {name}' --check",

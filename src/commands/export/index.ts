@@ -10,7 +10,7 @@ export default class Export extends ExportFolderCommand {
     '<%= config.bin %> export patients transactions appointments --to ./nightly',
     '<%= config.bin %> export ALL --to ./nightly --format ndjson --parallel 4 --resume',
     '<%= config.bin %> export patients transactions --to ./nightly --since-last nightly --full-ids',
-    "<%= config.bin %> export patients documents --to ./active --filter 'patients:patientStatus==ACTIVE' --fields patients:id,lastName",
+    '<%= config.bin %> export patients documents --to ./active --filter patients:patientStatus.eq=ACTIVE --fields patients:id,lastName',
   ];
   static override args = exportCommandArgs;
   static override flags = exportCommandFlags;

@@ -8,7 +8,7 @@ export default class LocationproductionnetscheduleReport extends ProductionComma
 When nothing is scheduled: exit 4.`;
   static override examples = [
     '<%= config.bin %> locationproductionnetschedule report --from 2026-11-23 --range 5 --location 1000000000001',
-    '<%= config.bin %> locationproductionnetschedule report --from 2026-11-23 --provider 1100000000001,1100000000002 --csv > production.csv',
+    '<%= config.bin %> locationproductionnetschedule report --from 2026-11-23 --provider 1100000000001,1100000000002 --out production.csv',
     '<%= config.bin %> production report --from 2026-11-23 --timezone America/Denver --json',
   ];
   static override flags = productionFlags;

@@ -5,7 +5,7 @@ export default class PatientsList extends listCommand(patients) {
   static override description = 'A table of the first 100 on a terminal; every patient, as CSV, in a pipe or file.';
   static override examples = [
     '<%= config.bin %> patients list',
-    "<%= config.bin %> patients list --filter 'lastName~=Sm' --status ACTIVE --csv > patients.csv",
+    '<%= config.bin %> patients list --filter lastName.starts=Sm --status ACTIVE --out patients.csv',
     '<%= config.bin %> patients list --modified-since 2026-01-01 --fields id,lastName,preferredLocation.id --out patients.csv',
   ];
 }

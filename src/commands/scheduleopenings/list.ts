@@ -8,7 +8,7 @@ export default class ScheduleopeningsList extends OpeningsCommand {
 A location has openings only where provider hours are set up.`;
   static override examples = [
     '<%= config.bin %> scheduleopenings list --location 1000000000001 --from 2026-11-23 --to 2026-11-27',
-    '<%= config.bin %> scheduleopenings list --location 1000000000001 --from 2026-11-23 --to 2026-12-22 --min-length 60 --booking-type NEW_PATIENT --csv > openings.csv',
+    '<%= config.bin %> scheduleopenings list --location 1000000000001 --from 2026-11-23 --to 2026-12-22 --min-length 60 --booking-type NEW_PATIENT --out openings.csv',
     '<%= config.bin %> openings list --location 1000000000001 --from 2026-11-23 --to 2026-11-27 --provider 1100000000001 --timezone America/Denver',
   ];
   static override flags = openingsFlags;

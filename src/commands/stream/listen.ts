@@ -8,7 +8,7 @@ export default class StreamListen extends ListenCommand {
     '<%= config.bin %> stream listen',
     "<%= config.bin %> stream listen --key '*.*.PatientV1.*' --key '*.*.AppointmentV1.*' --format ndjson >> changes.ndjson",
     '<%= config.bin %> stream listen --name mirror --from beginning --forward-to http://localhost:3000/hook',
-    "<%= config.bin %> stream listen --name notes --key '*.*.DocumentV1.CREATE' --exec './on-document.sh'",
+    "<%= config.bin %> stream listen --name notes --key '*.*.DocumentV1.CREATE' --exec 'node on-document.mjs'",
     '<%= config.bin %> stream listen --amqp amqps://reader@broker.example.com --name mirror',
   ];
 }

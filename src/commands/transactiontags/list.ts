@@ -4,6 +4,6 @@ import { listCommand } from '../../cli/crud/listcommand.ts';
 export default class TransactiontagsList extends listCommand(transactionTags) {
   static override examples = [
     '<%= config.bin %> transactiontags list',
-    '<%= config.bin %> transactiontags list --type PAYMENT_TAG --csv > tags.csv',
+    '<%= config.bin %> transactiontags list --type PAYMENT_TAG --out tags.csv',
   ];
 }

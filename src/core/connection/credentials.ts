@@ -1,6 +1,7 @@
 import type { Environment } from '../environment.ts';
 import { type Failure, fileFailure, localFailure, usageFailure } from '../failure.ts';
 import type { ChosenProfile, ProfileSecret } from '../profiles/config.ts';
+import { textFrom } from '../textfile.ts';
 import type { TokenSource } from '../transport/client.ts';
 import type { ExchangeContext } from '../transport/exchange.ts';
 import { clientCredentialToken, defaultTokenUrl } from './clientcredentials.ts';
@@ -10,7 +11,7 @@ import { factsInToken, type TokenListener } from './tokenfacts.ts';
 /** How secrets are read; passed in, so that core touches no process. */
 export interface SecretReaders {
   readonly stdin: () => Promise<string>;
-  readonly file: (path: string) => Promise<string>;
+  readonly file: (path: string) => Promise<Uint8Array>;
   /** Standard output of a command line run by the shell; rejects when it fails. */
   readonly command: (line: string) => Promise<string>;
   /** The secret of a profile (`profile work`) in the keyring; throws a Failure when it cannot be read. */
@@ -97,11 +98,7 @@ export async function readCredentials(
     case 'stdin':
       return plainToken(await readers.stdin());
     case 'file':
-      return plainToken(
-        await readers.file(credential.path).catch((cause: unknown) => {
-          throw fileFailure(`read the token file ${credential.path}`, cause);
-        }),
-      );
+      return plainToken(await tokenFile(credential.path, readers));
     case 'command':
       return plainToken(await runCommand(credential.command, source, readers));
     case 'token':
@@ -140,6 +137,13 @@ function checkToken(text: string, source: string): string {
     throw usageFailure(message, { source });
   }
   return token;
+}
+
+async function tokenFile(path: string, { file }: SecretReaders): Promise<string> {
+  const bytes = await file(path).catch((cause: unknown) => {
+    throw fileFailure(`read the token file ${path}`, cause);
+  });
+  return textFrom(bytes, path);
 }
 
 async function runCommand(line: string, source: string, readers: SecretReaders): Promise<string> {

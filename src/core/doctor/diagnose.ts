@@ -1,4 +1,5 @@
 import { EXIT } from '../../catalog/failures.ts';
+import { hasModes } from '../../filesystem/private.ts';
 import { type Credential, findCredential } from '../connection/credentials.ts';
 import { type ConnectionFlags, type ConnectionSettings, readSettings } from '../connection/settings.ts';
 import type { TokenFacts } from '../connection/tokenfacts.ts';
@@ -21,7 +22,8 @@ type KnownToken = TokenFacts & { readonly renewed: boolean };
 export interface Doctor {
   readonly flags: ConnectionFlags;
   readonly env: Environment;
-  readonly versions: { readonly molar: string; readonly node: string };
+  /** `origin` is what molar came in where npm did not install it, such as `archive molar-0.1.0-linux-x64`. */
+  readonly versions: { readonly molar: string; readonly node: string; readonly origin?: string | undefined };
   readonly lookup: (host: string) => Promise<readonly string[]>;
   readonly inspect: (address: URL, proxy: ProxyInUse | undefined) => Promise<CertificateFacts>;
   readonly connect: () => Promise<ApiClient>;
@@ -59,8 +61,8 @@ export async function* diagnose(doctor: Doctor): AsyncGenerator<Finding> {
   yield* await checkAccess(settings, doctor);
 }
 
-function checkVersions({ versions: { molar, node } }: Doctor): Finding {
-  const message = `molar ${molar} on Node ${node}.`;
+function checkVersions({ versions: { molar, node, origin } }: Doctor): Finding {
+  const message = `molar ${molar} on Node ${node}${origin === undefined ? '' : `, of the ${origin}`}.`;
   const [major = 0, minor = 0] = node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return passed('versions', message);
   return warning('versions', message, 'molar needs Node 20.19 or newer; install a newer one.');
@@ -89,6 +91,7 @@ function checkConfiguration({ flags, env }: Doctor): Configured {
 }
 
 function checkPrivacy(path: string): Finding {
+  if (!hasModes()) return passed('profiles', `The access list of ${path} says who can read it: icacls shows it.`);
   if (isPrivate(path)) return passed('profiles', `Only you can read ${path}.`);
   const message = `Others on this computer can read ${path}, which holds secrets.`;
   const next = `Run chmod 600 '${path}', and replace the tokens in it if others may have seen them.`;

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, rm } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, parseFilter } from '../../catalog/filter/grammar.ts';
+import { removeFile } from '../../filesystem/durable.ts';
+import { makePrivateFolder } from '../../filesystem/private.ts';
 import { localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, namesIn, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
@@ -44,7 +46,7 @@ export class Bookmarks {
   /** Makes the folder, so that a run fails before it begins where bookmarks could not be saved. */
   async prepare(): Promise<void> {
     await guarded(`save bookmarks in ${this.folder}`, async () => {
-      await mkdir(this.folder, { recursive: true, mode: 0o700 });
+      await makePrivateFolder(this.folder);
       await access(this.folder, constants.W_OK | constants.X_OK);
     });
   }
@@ -67,7 +69,7 @@ export class Bookmarks {
   }
 
   async remove(key: BookmarkKey): Promise<void> {
-    await guarded(`remove ${this.pathOf(key)}`, () => rm(this.pathOf(key), { force: true }));
+    await guarded(`remove ${this.pathOf(key)}`, () => removeFile(this.pathOf(key)));
   }
 
   private pathOf({ name, url, organization, resource }: BookmarkKey): string {

@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
+import { removeFile } from '../../filesystem/durable.ts';
 import { exists, guarded, namesIn } from '../output/atomicfile.ts';
 import { partPath } from './exportfile.ts';
 import { journalPath } from './journal.ts';
@@ -38,8 +38,8 @@ export async function removeOtherParts(path: string, time: string | undefined): 
   const others = (await unfinished(path)).filter((other) => other !== time).map((other) => changesPath(path, other));
   for (const part of [path, ...others].map(partPath)) {
     await guarded(`remove ${part}`, async () => {
-      await rm(part, { force: true });
-      await rm(journalPath(part), { force: true });
+      await removeFile(part);
+      await removeFile(journalPath(part));
     });
   }
 }

@@ -2,8 +2,10 @@ import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncFile } from '../../filesystem/durable.ts';
+import { closeFile, replacePrivate } from '../../filesystem/private.ts';
 import { usageFailure } from '../failure.ts';
-import { createPart, discard, guarded, publish } from '../output/atomicfile.ts';
+import { discard, guarded, publish } from '../output/atomicfile.ts';
 import { openOwnFile, replaceable } from '../output/ownfile.ts';
 import type { Sink } from '../output/sink.ts';
 import {
@@ -56,7 +58,7 @@ export class ExportFile {
   /** Starts over with an empty part; whatever an earlier run left is gone. */
   static async begin(target: string, restart?: string): Promise<ExportFile> {
     await removeJournal(partPath(target));
-    const handle = await guarded(`write ${target}`, () => createPart(partPath(target)));
+    const handle = await guarded(`write ${target}`, () => replacePrivate(partPath(target)));
     return new ExportFile(target, { handle, hash: createHash('sha256'), bytes: 0 }, undefined, restart);
   }
 
@@ -116,7 +118,7 @@ export class ExportFile {
 
   /** Writes the journal, after the part itself is safe on the disk. */
   async checkpoint(journal: Omit<Journal, keyof PartMark>): Promise<void> {
-    await guarded(`write ${this.target}`, () => this.handle.datasync());
+    await guarded(`write ${this.target}`, () => syncFile(this.handle, 'data'));
     await writeJournal(partPath(this.target), { ...journal, ...this.settled });
   }
 
@@ -185,11 +187,13 @@ async function reopen(target: string, { bytes, sha256 }: PartMark): Promise<Open
     let part: OpenPart | undefined;
     try {
       // A part that others may read is closed to them; where that cannot be, it is not resumed.
-      const isClosed = await handle?.chmod(0o600).then(
-        () => true,
-        () => false,
-      );
-      if (!handle || !isClosed || !(await hashStart(handle, bytes, hash))) return undefined;
+      const isClosed =
+        handle &&
+        (await closeFile(path, handle).then(
+          () => true,
+          () => false,
+        ));
+      if (!isClosed || !(await hashStart(handle, bytes, hash))) return undefined;
       if (hash.copy().digest('hex') !== sha256) return undefined;
       await handle.truncate(bytes);
       part = { handle, hash, bytes };

@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { removeFile } from '../../filesystem/durable.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, writeAtomicFile } from '../output/atomicfile.ts';
 import { readOwnFile } from '../output/ownfile.ts';
@@ -51,5 +51,5 @@ export function writeState(folder: string, state: FolderState): Promise<void> {
 
 /** Throws a Failure with exit code 9. */
 export async function removeState(folder: string): Promise<void> {
-  await guarded(`remove ${statePath(folder)}`, () => rm(statePath(folder), { force: true }));
+  await guarded(`remove ${statePath(folder)}`, () => removeFile(statePath(folder)));
 }

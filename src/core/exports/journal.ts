@@ -1,8 +1,9 @@
-import { rename, rm } from 'node:fs/promises';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { moveFile, removeFile, writeDurably } from '../../filesystem/durable.ts';
+import { replacePrivate } from '../../filesystem/private.ts';
 import { jsonOf } from '../jsontext.ts';
-import { createPart, guarded } from '../output/atomicfile.ts';
+import { guarded } from '../output/atomicfile.ts';
 import type { Format } from '../output/formats.ts';
 import { readOwnFile } from '../output/ownfile.ts';
 
@@ -60,16 +61,10 @@ export async function writeJournal(part: string, journal: Journal): Promise<void
   const next = nextPath(part);
   await guarded(`write ${path}`, async () => {
     try {
-      const file = await createPart(next);
-      try {
-        await file.writeFile(`${JSON.stringify(journal)}\n`);
-        await file.datasync();
-      } finally {
-        await file.close();
-      }
-      await rename(next, path);
+      await writeDurably(await replacePrivate(next), `${JSON.stringify(journal)}\n`);
+      await moveFile(next, path);
     } catch (cause) {
-      await rm(next, { force: true }).catch(() => undefined);
+      await removeFile(next).catch(() => undefined);
       throw cause;
     }
   });
@@ -87,8 +82,8 @@ export async function readJournal(part: string): Promise<Journal | null | undefi
 /** Throws a Failure with exit code 9. */
 export async function removeJournal(part: string): Promise<void> {
   await guarded(`remove ${journalPath(part)}`, async () => {
-    await rm(journalPath(part), { force: true });
-    await rm(nextPath(part), { force: true });
+    await removeFile(journalPath(part));
+    await removeFile(nextPath(part));
   });
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { removeFile } from '../../filesystem/durable.ts';
 import { fileFailure, localFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
@@ -85,7 +85,7 @@ export function writeReceipt(path: string, receipt: Receipt): Promise<void> {
 export async function removeReceipt(path: string): Promise<void> {
   const from = receiptPath(path);
   const text = await readIfPresent(from);
-  if (text !== undefined && isReceipt(jsonOf(text))) await guarded(`remove ${from}`, () => rm(from, { force: true }));
+  if (text !== undefined && isReceipt(jsonOf(text))) await guarded(`remove ${from}`, () => removeFile(from));
 }
 
 /** An id as a number where it is exact as one. */

@@ -27,7 +27,7 @@ function membersOf(json: JsonBytes, at: number): Member[] | undefined {
     const start = ++json.at;
     if (found.length === 0 && bytes[start] === Code.closeObject) break;
     if (bytes[start] !== Code.quote || !json.string() || bytes[json.at] !== Code.colon) return undefined;
-    const name = bodyText(bytes.subarray(start + 1, json.at - 1));
+    const name = nameOf(bodyText(bytes.subarray(start + 1, json.at - 1)));
     const value = ++json.at;
     if (!json.value()) return undefined;
     found.push({ name, span: [start, json.at], value });
@@ -35,20 +35,30 @@ function membersOf(json: JsonBytes, at: number): Member[] | undefined {
   return bytes[json.at++] === Code.closeObject ? found : undefined;
 }
 
+/** A name as it is meant, by what stands between its quotes. */
+function nameOf(written: string): string {
+  return written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written;
+}
+
 /** The text of each member of an object by its name, as written; undefined where it has blanks. */
 export function memberTexts(object: string): Map<string, string> | undefined {
-  const json = new JsonBytes();
-  const bytes = Buffer.from(object);
-  json.open(bytes);
-  const members = membersOf(json, 0);
+  const { bytes, members } = read(object);
   return members && new Map(members.map(({ name, span }) => [name, bodyText(bytes.subarray(...span))]));
 }
 
 /** The value of a member as written; undefined where there is none, or the object has blanks. */
 export function memberText(object: string, name: string): string | undefined {
-  return memberTexts(object)
-    ?.get(name)
-    ?.slice(JSON.stringify(name).length + 1);
+  const { bytes, members } = read(object);
+  // Of members with the same name the last one counts.
+  const found = members?.findLast((member) => member.name === name);
+  return found && bodyText(bytes.subarray(found.value, found.span[1]));
+}
+
+function read(object: string): { readonly bytes: Buffer; readonly members: readonly Member[] | undefined } {
+  const json = new JsonBytes();
+  const bytes = Buffer.from(object);
+  json.open(bytes);
+  return { bytes, members: membersOf(json, 0) };
 }
 
 /** The object of these members. */

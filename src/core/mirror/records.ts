@@ -2,7 +2,7 @@ import { isPlainObject } from '../../catalog/fields/kind.ts';
 import type { Row } from '../pages/page.ts';
 import { bodyText, type Envelope, readEnvelope } from '../transport/envelope.ts';
 import { memberTexts, objectText } from './jsonmembers.ts';
-import { recordTexts } from './recordtexts.ts';
+import { pageTexts } from './recordtexts.ts';
 import { UNMIRRORED_FIELDS } from './tables.ts';
 
 /** A record as it came: its text, and its values. Numbers that a JavaScript number cannot hold are text of their digits. */
@@ -58,16 +58,24 @@ function withExactNumbers(json: string): string {
  * blanks, as most do; else it is written anew.
  */
 export function readRecords(body: Uint8Array): Envelope | undefined {
-  const text = bodyText(body);
-  const envelope = readEnvelope(withExactNumbers(text));
-  const rows = envelope?.data;
-  if (envelope === undefined || !Array.isArray(rows) || !rows.every(isPlainObject)) return envelope;
-  const texts = recordTexts(text);
-  const data = rows.map((values, index) => {
-    const record = texts?.length === rows.length ? texts[index] : undefined;
-    return record === undefined ? recordOf(JSON.stringify(values)) : recordFrom(record, values);
-  });
-  return { ...envelope, data };
+  const texts = pageTexts(body);
+  const envelope = texts && readEnvelope(withExactNumbers(texts.envelope));
+  const data = texts && recordsOf(texts.records);
+  if (envelope !== undefined && data !== undefined) return { ...envelope, data };
+  const parsed = readEnvelope(withExactNumbers(bodyText(body)));
+  const rows = parsed?.data;
+  if (parsed === undefined || !Array.isArray(rows) || !rows.every(isPlainObject)) return parsed;
+  return { ...parsed, data: rows.map((values) => recordOf(JSON.stringify(values))) };
+}
+
+/** The records in texts that are objects where they are JSON; undefined where they are not. */
+function recordsOf(texts: readonly string[]): readonly MirrorRecord[] | undefined {
+  try {
+    return texts.map(recordOf);
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
 }
 
 /** Reads the response with one record into a `MirrorRecord`. */

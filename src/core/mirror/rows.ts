@@ -57,9 +57,11 @@ export class TableRows {
     const stored = new Array<StoredValue>(columns.length);
     for (let index = 0; index < columns.length; index++) {
       const column = columns[index] as MirrorColumn;
-      const value = storedValue(column.type, valueAt(values, column.path), instantOf);
+      const [field = ''] = column.path;
+      const sent = column.path.length === 1 ? values[field] : valueAt(values, column.path);
+      const value = storedValue(column.type, sent, instantOf);
       const isQuoted = column.type === 'json' && typeof value === 'string' && QUOTED_NUMBER.test(value);
-      stored[index] = (isQuoted ? memberText(text, column.path[0] ?? '') : undefined) ?? value;
+      stored[index] = (isQuoted ? memberText(text, field) : undefined) ?? value;
     }
     const id = stored[0] as StoredValue;
     if (typeof id !== 'number' && typeof id !== 'bigint') {

@@ -122,7 +122,7 @@ export interface MirrorStore {
   stage(table: MirrorTable, records: readonly MirrorRecord[]): Promise<void>;
   /** Keeps ids that the server has; those of a comparison are kept by `stage`. */
   stageIds(table: MirrorTable, ids: readonly string[]): Promise<void>;
-  /** Forgets everything staged and received. */
+  /** Forgets everything staged and received, as a sync does that begins. */
   discard(): Promise<void>;
   /** Keeps changes of the stream until they are published. */
   receive(changes: readonly ReceivedChange[]): Promise<void>;

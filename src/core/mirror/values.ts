@@ -52,11 +52,18 @@ function wholeNumber(value: unknown): StoredValue {
   return exact <= MAX_INTEGER && exact >= -MAX_INTEGER ? exact : value;
 }
 
+/** Dollars below which a number tells tenths of a cent apart. */
+const MAX_DOLLARS = 1e11;
+
 const DECIMAL = /^(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,3}))?$/;
 
 /** Whole cents of an amount in dollars by its decimal digits, rounded half away from zero; other text as it is. */
 function centsOf(value: unknown): StoredValue {
-  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 1e13) return value * 100;
+  if (typeof value === 'number' && Math.abs(value) < MAX_DOLLARS) {
+    const cents = Math.round(value * 100);
+    // It has no digits beyond cents; most amounts have none.
+    if (cents / 100 === value) return cents;
+  }
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string') return textOf(value);
   const [matched, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text.trim()) ?? [];

@@ -1,5 +1,5 @@
 import { isTimeZone } from '../../catalog/fields/times.ts';
-import { CsvSyntax, escapeFormula, parseCsv, unescapeFormula } from '../documents/uploads/csvrows.ts';
+import { CsvSyntax, escapeFormula, NOT_COMMAS, parseCsv, unescapeFormula } from '../documents/uploads/csvrows.ts';
 import { csvCell } from '../output/csv.ts';
 
 /** What has a name that the API does not tell (D55), in the order in which they are listed. */
@@ -42,6 +42,7 @@ export function parseNameParts(text: string): NameParts[] {
   const columns = (header?.cells ?? []).map((cell) => cell.trim());
   const missing = REQUIRED.find((name) => !columns.includes(name));
   const at = `line ${header?.line ?? 1}`;
+  if (columns.length === 1 && /[;\t]/.test(columns[0] ?? '')) throw new NamesSyntax(`${at}: ${NOT_COMMAS}`);
   if (missing !== undefined) throw new NamesSyntax(`${at}: column ${missing} is missing; ${COLUMNS}.`);
   const known: readonly string[] = NAME_COLUMNS;
   const unknown = columns.find((name, index) => !known.includes(name) || columns.indexOf(name) !== index);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { foldText } from '../../catalog/filter/values.ts';
+import { decodeText } from '../../text/decode.ts';
 import type { Environment } from '../environment.ts';
 import { codeOf, type Failure, fileFailure, localFailure, usageFailure } from '../failure.ts';
 import { didYouMean } from '../nearest.ts';
@@ -46,7 +47,7 @@ export class Names {
   /** A names file; empty where there is none. Throws a Failure (exit 9) for one that cannot be read. */
   static read(file: string): Names {
     try {
-      return new Names(parseNames(readFileSync(file, 'utf8')));
+      return new Names(parseNames(decodeText(readFileSync(file))));
     } catch (cause) {
       if (codeOf(cause) === 'ENOENT') return new Names([]);
       if (!(cause instanceof NamesSyntax)) throw fileFailure(`read the names file ${file}`, cause);

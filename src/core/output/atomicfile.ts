@@ -1,8 +1,12 @@
 import { constants } from 'node:fs';
-import { access, type FileHandle, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
+import { access, type FileHandle, readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { moveDurably, removeFile, syncFile } from '../../filesystem/durable.ts';
+import { isNameOf } from '../../filesystem/identity.ts';
+import { replacePrivate } from '../../filesystem/private.ts';
+import { ignoreMissing } from '../../filesystem/system.ts';
 import { Failure, fileFailure } from '../failure.ts';
-import { ignoreMissing, openRegular, replaceable, textOf, withoutLinks } from './ownfile.ts';
+import { openRegular, replaceable, textOf, withoutLinks } from './ownfile.ts';
 import type { Sink } from './sink.ts';
 
 /**
@@ -15,7 +19,7 @@ export async function openAtomicFile(path: string): Promise<Sink> {
   const doing = `write ${path}`;
   const target = await guarded(doing, () => replaceable(path));
   const part = `${target}.part`;
-  const file = await guarded(doing, () => createPart(part));
+  const file = await guarded(doing, () => replacePrivate(part));
   return {
     write: (text) => guarded(doing, () => file.appendFile(text)),
     commit: () => guarded(doing, () => publish(file, part, target).then(() => file.close())),
@@ -62,42 +66,24 @@ export function exists(path: string): Promise<boolean> {
   );
 }
 
-/** A new file of mode 0600 in place of whatever is there; a link is removed, not followed. */
-export async function createPart(part: string): Promise<FileHandle> {
-  // Removing a link removes the link itself. What a second molar plants between these calls makes the open fail.
-  await unlink(part).catch(ignoreMissing);
-  const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
-  return open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-}
-
 /** Flushes a part to the disk and renames it to the target; `file` stays open. */
 export async function publish(file: FileHandle, part: string, target: string): Promise<void> {
   await seal(file, part);
-  await rename(part, target);
-  await flushFolder(dirname(target));
+  await moveDurably(part, target);
 }
 
 /** Flushes a part to the disk; throws when its path, which has no links, leads to another file by now. */
 export async function seal(file: FileHandle, part: string, label = part): Promise<void> {
-  await file.sync();
+  await syncFile(file);
   const folder = dirname(part);
-  const [mine, there] = [await file.stat(), await lstat(part).catch(ignoreMissing)];
-  const isThere = there !== undefined && there.ino === mine.ino && there.dev === mine.dev;
+  const isThere = await isNameOf(part, file);
   // A folder that became a link before the part was made would have led it, and the rename, elsewhere.
   if (!isThere || (await withoutLinks(folder)) !== folder) throw new Error(`${label} was replaced by another program`);
 }
 
 /** Closes a part and removes it; never throws. */
 export async function discard(file: FileHandle, part: string): Promise<void> {
-  const mine = await file.stat().catch(() => undefined);
+  const isOurs = await isNameOf(part, file).catch(() => true);
   await file.close().catch(() => undefined);
-  const there = await lstat(part).catch(() => undefined);
-  if (mine === undefined || there?.ino === mine.ino) await unlink(part).catch(() => undefined);
-}
-
-/** Makes a rename itself durable, where the system can flush folders. */
-export async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, constants.O_RDONLY).catch(() => undefined);
-  await folder?.sync().catch(() => undefined);
-  await folder?.close();
+  if (isOurs) await removeFile(part).catch(() => undefined);
 }

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readlink } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import * as system from 'node:process';
-import { codeOf } from '../failure.ts';
+import { isOurs, makePrivateFolder } from '../../filesystem/private.ts';
+import { codeOf, ignoreMissing } from '../../filesystem/system.ts';
 
 /*
  * Others may write to the folder that a user names, and may have put there beforehand what molar is going to write:
@@ -16,11 +17,6 @@ const MAX_LINKS = 40;
 
 /** Root's own links lead to `/tmp` and the like; who can make them can do anything else, too. */
 const ROOT = 0;
-
-/** Whether something belongs to whoever runs molar, root included; always so where files have no owner (Windows). */
-export function isOurs({ uid }: { readonly uid: number }): boolean {
-  return system.geteuid === undefined || uid === system.geteuid();
-}
 
 /**
  * The absolute path of a file that may be made or replaced, without the symbolic links on the way (contract §5): links
@@ -68,7 +64,7 @@ export async function withoutLinks(path: string): Promise<string> {
 /** Makes a folder for its user alone, unless it is there; returns its path without links. Throws as `withoutLinks`. */
 export async function makeOwnFolder(path: string): Promise<string> {
   const folder = await withoutLinks(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makePrivateFolder(folder);
   return folder;
 }
 
@@ -124,10 +120,4 @@ export async function textOf(file: FileHandle): Promise<string> {
   } finally {
     await file.close();
   }
-}
-
-/** For `catch`: undefined for a file that does not exist; throws any other error again. */
-export function ignoreMissing(cause: unknown): undefined {
-  if (codeOf(cause) === 'ENOENT') return undefined;
-  throw cause;
 }

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import { openNameless } from '../../filesystem/private.ts';
 import { fileFailure } from '../failure.ts';
 
 /** Where output goes. Exactly one of `commit` and `abort` ends it. */
@@ -28,7 +26,7 @@ const CHUNK = 64 * 1024;
  */
 export async function openSpool(folder: string, write: (chunk: Uint8Array) => Promise<void>): Promise<Sink> {
   const doing = `buffer the output in ${folder}`;
-  const file = await createUnlinked(folder).catch((cause: unknown) => {
+  const file = await openNameless(folder).catch((cause: unknown) => {
     throw fileFailure(doing, cause);
   });
   return {
@@ -45,13 +43,6 @@ export async function openSpool(folder: string, write: (chunk: Uint8Array) => Pr
     },
     abort: () => file.close().catch(() => undefined),
   };
-}
-
-async function createUnlinked(folder: string): Promise<FileHandle> {
-  const path = join(folder, `molar-${randomUUID()}`);
-  const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-  await unlink(path);
-  return file;
 }
 
 async function copy(file: FileHandle, write: (chunk: Uint8Array) => Promise<void>): Promise<void> {

@@ -3,6 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { platform as thisPlatform } from 'node:process';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { isOpenToOthers } from '../../filesystem/private.ts';
+import { decodeText } from '../../text/decode.ts';
 import type { Environment } from '../environment.ts';
 import { codeOf, Failure, fileFailure, localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
@@ -51,16 +53,16 @@ export function configFolder(env: Environment, platform: NodeJS.Platform = thisP
 /** The config, empty where there is no file. Throws a Failure (exit 9) when it cannot be read or is malformed. */
 export function readConfig(path: string): StoredConfig {
   try {
-    return parseConfig(readFileSync(path, 'utf8'), path);
+    return parseConfig(decodeText(readFileSync(path)), path);
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return { profiles: {}, defaults: {} };
     throw cause instanceof Failure ? cause : fileFailure(`read the config file ${path}`, cause);
   }
 }
 
-/** Whether nobody but its owner may read the file; always so where modes mean nothing (Windows). */
-export function isPrivate(path: string, platform: NodeJS.Platform = thisPlatform): boolean {
-  return platform === 'win32' || (statSync(path).mode & 0o077) === 0;
+/** Whether nobody but its owner may read the file, as far as its mode tells. */
+export function isPrivate(path: string): boolean {
+  return !isOpenToOthers(statSync(path));
 }
 
 /** The profile that a command uses, and what named it. */

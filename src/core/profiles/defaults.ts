@@ -2,6 +2,7 @@ import { isTimeZone } from '../../catalog/fields/times.ts';
 import { MAX_PAGE_SIZE } from '../../catalog/paging.ts';
 import { usageFailure } from '../failure.ts';
 import { formatsFor } from '../output/formats.ts';
+import { wrongReleases } from '../releases/address.ts';
 import type { StoredConfig } from './config.ts';
 
 /** One key of `molar config`. */
@@ -53,6 +54,11 @@ export const CONFIG_KEYS: readonly ConfigKey[] = [
     key: 'timezone',
     about: 'Time zone of tables, and of dates and times given without one, such as America/Denver',
     wrong: (value) => (isTimeZone(value) ? undefined : 'an IANA time zone such as America/Denver'),
+  },
+  {
+    key: 'releases',
+    about: 'Address that molar version --check asks, and that molar was downloaded from',
+    wrong: wrongReleases,
   },
 ];
 

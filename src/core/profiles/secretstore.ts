@@ -69,7 +69,7 @@ export class SecretStore {
         const message = `The secret of profile ${name} cannot be removed from the system keyring: ${clauseOf(cause)}. Nothing was removed.`;
         throw localFailure('usage.connection', message, {
           source: `profile ${name}`,
-          hint: `Unlock the keyring and run it again; or run MOLAR_KEYRING=off molar profiles remove ${name}, which leaves the entry in the keyring.`,
+          hint: 'Unlock the keyring and run it again; or set MOLAR_KEYRING to off before, which leaves the entry in the keyring.',
           cause,
         });
       });
@@ -90,8 +90,8 @@ export class SecretStore {
     }
     const secret = await keyring.read(account).catch((cause: unknown) => {
       const hint =
-        'Unlock the keyring and run it again. Where there is no desktop session (cron, a service), keep it in a file ' +
-        `with MOLAR_KEYRING=off ${loginLine(profile)}, or set MOLAR_TOKEN.`;
+        'Unlock the keyring and run it again. Where there is no desktop session (cron, a service), set MOLAR_KEYRING to off ' +
+        `and run ${loginLine(profile)} again to keep it in a file, or set MOLAR_TOKEN.`;
       const message = `${what}, and cannot be read: ${clauseOf(cause)}.`;
       throw localFailure('usage.connection', message, { source: profile, hint, cause });
     });

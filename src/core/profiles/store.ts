@@ -1,5 +1,6 @@
-import { chmod } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { syncFolder } from '../../filesystem/durable.ts';
+import { closeFile } from '../../filesystem/private.ts';
 import { holdLock, type LockOwner } from '../lockfile.ts';
 import { guarded } from '../output/atomicfile.ts';
 import { makeOwnFolder, replaceable } from '../output/ownfile.ts';
@@ -38,7 +39,9 @@ function write(path: string, config: StoredConfig): Promise<void> {
       accessPropertiesByDotNotation: false,
     });
     store.store = { ...config };
-    await chmod(target, 0o600);
+    await closeFile(target);
+    // It syncs the file alone.
+    await syncFolder(dirname(target));
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Fields, Kind } from '../../catalog/fields/kind.ts';
 import { memberTexts, objectText } from '../mirror/jsonmembers.ts';
-import { recordTexts } from '../mirror/recordtexts.ts';
+import { pageTexts } from '../mirror/recordtexts.ts';
 
 /**
  * A record with its members in the order of the catalog, and those of its objects and lists too: `jsonb` has an order of its
@@ -25,6 +25,6 @@ function valueInOrder(value: string, { fields, item }: Kind): string {
   if (fields !== undefined && value.startsWith('{')) return inOrder(value, fields);
   const within = item?.fields;
   if (within === undefined || !value.startsWith('[')) return value;
-  const entries = recordTexts(`{"data":${value}}`);
+  const entries = pageTexts(Buffer.from(`{"data":${value}}`))?.records;
   return entries === undefined ? value : `[${entries.map((entry) => inOrder(entry, within)).join(',')}]`;
 }

@@ -49,7 +49,7 @@ function readDays(on: readonly string[], complain: Complain): Pattern | undefine
   return { type: 'WEEKLY', days: days.length === 0 ? undefined : days };
 }
 
-const MONTHLY_ON = "--on takes one week and one weekday with monthly, such as 'SECOND TUESDAY' or 'LAST FRIDAY'";
+const MONTHLY_ON = '--on takes one week and one weekday with monthly, such as "SECOND TUESDAY" or "LAST FRIDAY"';
 
 function readWeekAndDay(on: readonly string[], complain: Complain): Pattern | undefined {
   const words = on.flatMap((text) => text.trim().split(/[\s-]+/)).filter((word) => word !== '');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { makePrivateFolder } from '../../filesystem/private.ts';
 import { localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
@@ -54,7 +54,7 @@ export class PositionStore {
 
   /** The path of a position's lock; makes the folder. */
   async lockPath(key: PositionKey): Promise<string> {
-    await guarded(`make the folder ${this.folder}`, () => mkdir(this.folder, { recursive: true, mode: 0o700 }));
+    await guarded(`make the folder ${this.folder}`, () => makePrivateFolder(this.folder));
     return `${this.pathOf(key)}.lock`;
   }
 

@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import { openNameless } from '../../filesystem/private.ts';
 import { guarded } from '../output/atomicfile.ts';
 
 const BLOCK = 64 * 1024;
@@ -23,15 +22,9 @@ export class RecordSpool {
   ) {}
 
   /** A spool in a folder. */
-  static async open(folder: string, newId: () => string): Promise<RecordSpool> {
+  static async open(folder: string): Promise<RecordSpool> {
     const doing = `buffer records in ${folder}`;
-    const file = await guarded(doing, async () => {
-      const path = join(folder, `molar-${newId()}`);
-      const handle = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-      await unlink(path);
-      return handle;
-    });
-    return new RecordSpool(file, doing);
+    return new RecordSpool(await guarded(doing, () => openNameless(folder)), doing);
   }
 
   /** Adds a record: text without a line feed. */

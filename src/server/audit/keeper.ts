@@ -119,9 +119,10 @@ export class CheckpointKeeper {
       // A command has signed it: the server ships it.
       if (last > (this.last?.number ?? 0)) this.committed(await lastCheckpoint(this.store.read));
       if (wanted) await this.write('verify');
-      if (this.options.clock() >= this.due) {
+      const now = this.options.clock();
+      if (now >= this.due) {
         await this.write('minute');
-        this.due = this.options.clock() + MINUTE_MS;
+        this.due = now + MINUTE_MS;
       }
       this.failing = false;
     } catch (error) {

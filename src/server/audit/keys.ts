@@ -1,7 +1,10 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFolder, writeDurably } from '../../filesystem/durable.ts';
+import { createPrivate, isOpenToOthers, makePrivateFolder } from '../../filesystem/private.ts';
+import { decodePem, NotText } from '../../text/decode.ts';
 import { StoreUnusable } from '../store/store.ts';
 
 /** Public halves by their ids: what signatures are verified with. */
@@ -31,31 +34,26 @@ export function auditKeyFile(folder: string): string {
  */
 export async function openAuditKey(file: string): Promise<AuditKey> {
   const made = await makeKey(file);
-  const { mode } = await stat(file);
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+  if (isOpenToOthers(await stat(file))) {
     throw new StoreUnusable(
       `The audit key ${file} can be read by others.`,
       'Run chmod 600 on it; if others may have read it, move it away, and a new one is made.',
     );
   }
-  const secret = parse(file, await readFile(file, 'utf8'), createPrivateKey);
+  const secret = parse(file, await readPemFile(file), createPrivateKey);
   return { id: idOf(createPublicKey(secret)), secret, own: await readPublicKeys(file), made };
 }
 
 /** Whether the file had to be made; another server on the same folder may be as quick. */
 async function makeKey(file: string): Promise<boolean> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const handle = await open(file, 'wx', 0o600).catch((cause: NodeJS.ErrnoException) => {
+  await makePrivateFolder(dirname(file));
+  const handle = await createPrivate(file).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'EEXIST') return undefined;
     throw new StoreUnusable(`The audit key ${file} cannot be made: ${cause.message}.`, 'Name another file.', cause);
   });
   if (handle === undefined) return false;
-  try {
-    await handle.writeFile(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeDurably(handle, generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  await syncFolder(dirname(file));
   return true;
 }
 
@@ -64,7 +62,7 @@ async function makeKey(file: string): Promise<boolean> {
  * database, or of keys in use before. Throws `StoreUnusable` for anything else.
  */
 export async function readPublicKeys(file: string): Promise<PublicKeys> {
-  const blocks = (await readFile(file, 'utf8')).match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
+  const blocks = (await readPemFile(file)).match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
   if (blocks.length === 0) throw notAKey(file);
   const keys = blocks.map((block) => parse(file, block, createPublicKey));
   return new Map(keys.map((key) => [idOf(key), key]));
@@ -92,6 +90,15 @@ function parse(file: string, pem: string, read: (pem: string) => KeyObject): Key
     // Said below: the reason would be one of OpenSSL's.
   }
   throw notAKey(file);
+}
+
+async function readPemFile(file: string): Promise<string> {
+  const bytes = await readFile(file);
+  try {
+    return decodePem(bytes);
+  } catch (cause) {
+    throw cause instanceof NotText ? notAKey(file) : cause;
+  }
 }
 
 function notAKey(file: string): StoreUnusable {

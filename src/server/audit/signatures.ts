@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { utf8Chunks } from '../../text/stream.ts';
 import type { Reader } from '../store/store.ts';
 import type { LogProblem, NextMark } from './chain.ts';
 import {
@@ -180,7 +182,8 @@ export async function compareShipped(file: string, stored: Stored): Promise<read
 /** Whole lines that are not empty. One that was cut short by a crash, and stands whole behind itself, is passed. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let before: string | undefined;
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+  const input = Readable.from(utf8Chunks(createReadStream(file)));
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (before !== undefined && !line.startsWith(before)) yield before;
     before = line === '' ? undefined : line;
   }

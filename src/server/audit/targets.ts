@@ -5,6 +5,8 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { refusal } from '../../catalog/failures.ts';
+import { syncFile } from '../../filesystem/durable.ts';
+import { closeFile } from '../../filesystem/private.ts';
 import { isLoopback } from '../../postgres/loopback.ts';
 
 /** Where checkpoints are shipped to: lines without their end. Rejects when they may not have arrived, or `signal` ends it. */
@@ -54,12 +56,12 @@ function fileTarget(path: string): ShippingTarget {
     async send(lines) {
       const file = await open(path, 'a+', 0o600);
       try {
-        await file.chmod(0o600);
+        await closeFile(path, file);
         const { size } = await file.stat();
         const end =
           size === 0 ? '\n' : (await file.read({ length: 1, position: size - 1 })).buffer.toString('latin1', 0, 1);
         await file.appendFile(`${end === '\n' ? '' : '\n'}${lines.map(({ text }) => `${text}\n`).join('')}`);
-        await file.sync();
+        await syncFile(file);
       } finally {
         await file.close();
       }

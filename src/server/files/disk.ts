@@ -1,6 +1,8 @@
 import { createReadStream, type Dirent, type ReadStream } from 'node:fs';
-import { mkdir, opendir, rename, rm } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { moveFile, removeFile } from '../../filesystem/durable.ts';
+import { makePrivateFolder } from '../../filesystem/private.ts';
 import { type Files, nameOfPath, type StoredFile, storagePath } from './files.ts';
 import { openStaging, statOf } from './staging.ts';
 
@@ -23,7 +25,7 @@ export async function openDiskFiles(folder: string, shared = false): Promise<Fil
       return opened(createReadStream(path, range));
     },
     async remove(name) {
-      await rm(final(name), { force: true });
+      await removeFile(final(name));
       await staging.drop(name);
     },
     list: () => listFolders(folder),
@@ -58,10 +60,10 @@ function opened(stream: ReadStream): Promise<ReadStream> {
 /** Renames a file; its new folder is made when it is the first one there. */
 async function renamed(path: string, target: string): Promise<void> {
   try {
-    await rename(path, target);
+    await moveFile(path, target);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    await rename(path, target);
+    await makePrivateFolder(dirname(target));
+    await moveFile(path, target);
   }
 }

@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Refusal, refusal } from '../../catalog/failures.ts';
 import type { MimeType } from '../../catalog/resources/documentnames.ts';
+import { removeTree } from '../../filesystem/durable.ts';
 import type { Files } from './files.ts';
 import type { ImageFacts, ImageTask } from './imagework.ts';
 
@@ -204,7 +205,7 @@ async function stageMade(files: Files, source: string, name: string, make: (targ
       throw error;
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }
 

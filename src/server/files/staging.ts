@@ -1,12 +1,14 @@
 import { createHash, type Hash, hash } from 'node:crypto';
-import { closeSync, fsync, open, openSync, write } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { closeSync, open, write } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { removeFile, removeTree, syncDescriptor, syncFolder } from '../../filesystem/durable.ts';
+import { makePrivateFolder } from '../../filesystem/private.ts';
 import type { Stage, StagedFile } from './files.ts';
 
 /** Bare descriptors: making a FileHandle for every document costs measurable time. */
-const [openFile, writeFile, syncFile] = [promisify(open), promisify(write), promisify(fsync)];
+const [openFile, writeFile] = [promisify(open), promisify(write)];
 
 /** Milliseconds after which a staged file in a shared folder counts as abandoned: no import lasts a day. */
 export const ABANDONED_MS = 24 * 60 * 60 * 1000;
@@ -25,14 +27,14 @@ export interface Staging {
 
 /** Opens a staging folder, 0700 with files of 0600. `shared`: other processes stage in it, too. */
 export async function openStaging(folder: string, shared: boolean): Promise<Staging> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makePrivateFolder(folder);
   const path = (name: string) => join(folder, name);
   return {
     path,
     stage: async (name) => new DiskStage(name, path(name)),
     persist: folderSync(folder),
     has: async (name) => (await statOf(path(name))) !== undefined,
-    drop: (name) => rm(path(name), { recursive: true, force: true, maxRetries: 3 }),
+    drop: (name) => removeTree(path(name)),
     async leftovers() {
       const names = await readdir(folder);
       if (!shared) return names;
@@ -72,16 +74,6 @@ function folderSync(path: string): () => Promise<void> {
     next ??= running.then(begin);
     return next;
   };
-}
-
-/** Opens and closes it synchronously: handing that to the thread pool would take longer. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = openSync(path, 'r');
-  try {
-    await syncFile(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 const HEAD_BYTES = 64;
@@ -133,7 +125,7 @@ class DiskStage implements Stage {
     const rest = this.buffer.subarray(0, this.buffered);
     const sha256 = this.sum?.update(rest).digest('hex') ?? hash('sha256', rest, 'hex');
     await this.writeAll(rest);
-    await syncFile(await this.opened());
+    await syncDescriptor(await this.opened());
     this.end();
     const { name, path, size } = this;
     return { name, path, size, sha256, head: this.head.subarray(0, size) };
@@ -141,7 +133,7 @@ class DiskStage implements Stage {
 
   async discard(): Promise<void> {
     this.end();
-    await rm(this.path, { force: true });
+    await removeFile(this.path);
   }
 
   private async flush(): Promise<void> {

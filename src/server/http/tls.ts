@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
-import { platform } from 'node:process';
 import { createSecureContext, type SecureContextOptions, Server } from 'node:tls';
+import { isOpenToOthers } from '../../filesystem/private.ts';
+import { decodePem } from '../../text/decode.ts';
 import type { ServerLog } from '../log.ts';
 import { clientTls, readAuthorities } from '../signin/authorities.ts';
 import { StoreUnusable } from '../store/store.ts';
@@ -39,7 +40,7 @@ const SPOKEN: TlsOptions = {
 export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<TlsOptions> {
   const options = {
     ...SPOKEN,
-    cert: (await readPem('--tls-cert', cert)).bytes,
+    cert: (await readPem('--tls-cert', cert)).text,
     key: await readKey(key),
     ...(clientCa !== undefined && clientTls(await readAuthorities(clientCa))),
   };
@@ -98,22 +99,21 @@ export function onHangup(listener: () => void): () => void {
   };
 }
 
-async function readKey(path: string): Promise<Buffer> {
-  const { bytes, mode } = await readPem('--tls-key', path);
-  // Windows knows no such mode.
-  if ((mode & 0o007) === 0 || platform === 'win32') return bytes;
+async function readKey(path: string): Promise<string> {
+  const { text, mode } = await readPem('--tls-key', path);
+  if (!isOpenToOthers({ mode }, 0o007)) return text;
   throw new StoreUnusable(
     `Everybody on this machine can use the key ${path} (mode ${(mode & 0o777).toString(8).padStart(4, '0')}).`,
     `Take the rights of others away: chmod o= ${path}. If others may have read it, make a new key.`,
   );
 }
 
-async function readPem(flag: string, path: string): Promise<{ readonly bytes: Buffer; readonly mode: number }> {
+async function readPem(flag: string, path: string): Promise<{ readonly text: string; readonly mode: number }> {
   try {
     const file = await open(path, 'r');
     try {
       const { mode } = await file.stat();
-      return { bytes: await file.readFile(), mode };
+      return { text: decodePem(await file.readFile()), mode };
     } finally {
       await file.close();
     }

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Problem } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
+import { decodeUtf8, NotText } from '../../text/decode.ts';
+import { utf8Chunks } from '../../text/stream.ts';
 
 /** One record of an import and its line, from 1. */
 export interface ImportLine {
@@ -70,49 +72,52 @@ const MAX_LINE_BYTES = 80 * 1024 * 1024;
 
 const LINE_END = 10;
 
-/** Reads NDJSON as it arrives; blank lines are skipped. Throws `ImportRefused` for a line that is too long. */
+/**
+ * Reads NDJSON as it arrives, in any encoding that `utf8Chunks` knows; blank lines are skipped. Throws `ImportRefused`
+ * for a line that is too long, and for half a character of UTF-16.
+ */
 export async function* readLines(source: Readable, problems: ProblemList): AsyncGenerator<Iterable<ImportLine>> {
   let before = 0;
-  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  for await (const lines of splitLines(source)) {
-    yield parseLines(lines, before, utf8, problems);
-    before += lines.length;
+  try {
+    for await (const lines of splitLines(utf8Chunks(source))) {
+      yield parseLines(lines, before, problems);
+      before += lines.length;
+    }
+  } catch (cause) {
+    if (!(cause instanceof NotText)) throw cause;
+    const message = `The file cannot be read as text: ${cause.message}. ${cause.next}`;
+    throw new ImportRefused([{ line: cause.line, field: null, message }], 1);
   }
 }
 
 /** Parses lines one by one, on demand, so that problems are reported in the order of lines. */
-function* parseLines(
-  lines: readonly Buffer[],
-  before: number,
-  utf8: { decode(bytes: Buffer): string },
-  problems: ProblemList,
-): Generator<ImportLine> {
+function* parseLines(lines: readonly Buffer[], before: number, problems: ProblemList): Generator<ImportLine> {
   let line = before;
   for (const bytes of lines) {
     line++;
-    const text = attempt(() => utf8.decode(bytes));
-    if (text === undefined) {
-      problems.add(line, null, 'The line is not valid UTF-8.');
-      continue;
-    }
-    const trimmed = line === 1 ? text.replace(/^\uFEFF/, '').trim() : text.trim();
-    if (trimmed === '') continue;
-    const record = attempt((): unknown => JSON.parse(trimmed));
-    if (isPlainObject(record)) yield { line, record };
-    else problems.add(line, null, 'The line is not a JSON object.');
+    const found = parseLine(bytes);
+    if (typeof found === 'string') problems.add(line, null, found);
+    else if (found !== undefined) yield { line, record: found };
   }
 }
 
-function attempt<T>(parse: () => T): T | undefined {
+/** The record of a line, what is wrong with it, or undefined for a blank one. */
+function parseLine(bytes: Buffer): ImportLine['record'] | string | undefined {
   try {
-    return parse();
-  } catch {
-    return undefined;
+    const text = decodeUtf8(bytes).trim();
+    if (text === '') return undefined;
+    const record: unknown = JSON.parse(text);
+    if (isPlainObject(record)) return record;
+  } catch (cause) {
+    if (cause instanceof NotText) return `Byte ${cause.byte} of the line is not UTF-8. ${cause.next}`;
   }
+  return bytes.includes(0) ? HAS_NUL : 'The line is not a JSON object.';
 }
+
+const HAS_NUL = 'The line has a NUL: the file is UTF-16 without a byte order mark, or no text. Save it as UTF-8.';
 
 /** Lines without their ends, those of a chunk together. */
-async function* splitLines(source: Readable): AsyncGenerator<readonly Buffer[]> {
+async function* splitLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Buffer[]> {
   let pending: Buffer[] = [];
   let size = 0;
   let line = 1;

@@ -1,17 +1,18 @@
 import { existsSync } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { type Connection, isBusy, openConnection } from '../../sqlite/open.ts';
-import { isOurs } from '../owner.ts';
+import { lstat, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { moveDurably, removeEmptyFolder, removeFile, syncFolder } from '../../filesystem/durable.ts';
+import { closeFolder, isOurs, makePrivateFolder } from '../../filesystem/private.ts';
+import { takeFileLock } from '../store/sqlite/lock.ts';
 import { StoreUnusable } from '../store/store.ts';
 
-/** Marks a folder that is being filled, and keeps it for the process that fills it. */
-export const LOCK = 'unfinished.lock';
+/** Marks a folder that is being filled. */
+export const MARK = 'unfinished.lock';
 
 /** A folder that takes its name only when everything is in it: `NAME.part` until then. */
 export interface PartFolder {
   readonly path: string;
-  /** Gives it its name; everything in it must be on the disk. */
+  /** Gives it its name; every file in it must be on the disk, and none open. */
   finish(): Promise<void>;
   /** Lets go of it. What is in it stays, for the next run to go on with. */
   close(): Promise<void>;
@@ -25,22 +26,41 @@ export async function openPartFolder(target: string): Promise<PartFolder> {
   await refuseTaken(target);
   const path = `${target}.part`;
   await makeFolder(path);
-  const release = hold(join(path, LOCK), path);
+  // Beside it: Windows renames no folder in which something is open.
+  const lock = `${path}.lock`;
+  const release = hold(lock, path);
+  try {
+    // Whoever held the lock may have finished since, and removed the file of the lock that this process has now.
+    await refuseTaken(target);
+    await writeFile(join(path, MARK), '', { mode: 0o600 });
+  } catch (cause) {
+    release();
+    throw cause;
+  }
   return {
     path,
     async finish() {
-      await syncFolder(path);
-      if (existsSync(target)) await rmdir(target);
-      await rename(path, target);
+      await syncFolders(path);
+      await removeEmptyFolder(target);
+      await moveDurably(path, target);
       release();
+      // Empty, and in nobody's way: another molar may just be looking at it.
+      await removeFile(lock).catch(() => undefined);
       // Last: a folder without it that has not got its name yet would be taken for somebody else's.
-      await rm(join(target, LOCK), { force: true });
-      await syncFolder(dirname(target));
+      await removeFile(join(target, MARK));
+      await syncFolder(target);
     },
     async close() {
       release();
     },
   };
+}
+
+/** Makes the names last in a folder and in those inside. */
+async function syncFolders(path: string): Promise<void> {
+  for (const entry of await readdir(path, { withFileTypes: true }))
+    if (entry.isDirectory()) await syncFolders(join(path, entry.name));
+  await syncFolder(path);
 }
 
 async function refuseTaken(target: string): Promise<void> {
@@ -56,11 +76,11 @@ async function refuseTaken(target: string): Promise<void> {
 /** A folder of the same name that we did not make is left alone: its owner could read, or lead elsewhere, what is put in it. */
 async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makePrivateFolder(path);
     const facts = await lstat(path);
     const isOwn = facts.isDirectory() && isOurs(facts);
-    const isUsable = isOwn && ((await readdir(path)).length === 0 || existsSync(join(path, LOCK)));
-    if (isUsable) return await chmod(path, 0o700);
+    const isUsable = isOwn && ((await readdir(path)).length === 0 || existsSync(join(path, MARK)));
+    if (isUsable) return await closeFolder(path);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StoreUnusable(`The folder ${path} cannot be made: ${reason}.`, 'Name a place you may write to.', cause);
@@ -68,34 +88,13 @@ async function makeFolder(path: string): Promise<void> {
   throw new StoreUnusable(`${path} is in the way: molar did not make it.`, 'Move it away, or name another folder.');
 }
 
-function hold(file: string, path: string): () => void {
-  let connection: Connection | undefined;
-  try {
-    connection = openConnection(file);
-    // A journal of its own would be left behind when the folder takes its name.
-    connection.pragma('journal_mode = MEMORY');
-    connection.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
-    connection?.close();
-    if (!isBusy(error)) throw error;
-    throw new StoreUnusable(`Another molar is writing to ${path}.`, 'Wait for it, or name another folder.', error);
-  }
-  const held = connection;
-  let isHeld = true;
+/** Keeps the folder for this process, however it ends; returns how to let go of it, which may be called twice. */
+function hold(lock: string, path: string): () => void {
+  let unlock = takeFileLock(lock);
+  if (unlock === undefined)
+    throw new StoreUnusable(`Another molar is writing to ${path}.`, 'Wait for it, or name another folder.');
   return () => {
-    if (!isHeld) return;
-    isHeld = false;
-    held.exec('ROLLBACK');
-    held.close();
+    unlock?.();
+    unlock = undefined;
   };
-}
-
-/** Makes what a folder names last through a power cut. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

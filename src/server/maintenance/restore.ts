@@ -1,7 +1,9 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, open } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import sql from 'sql-template-tag';
+import { syncPath } from '../../filesystem/durable.ts';
+import { closeFile } from '../../filesystem/private.ts';
 import { signNow } from '../audit/signing.ts';
 import { openDiskFiles } from '../files/disk.ts';
 import type { Files } from '../files/files.ts';
@@ -151,7 +153,7 @@ async function copyDatabaseFile(folder: string, place: DataLocation, work: Work)
   const file = join(part, DATABASE);
   await removeDatabase(part);
   await copyFile(join(folder, DATABASE), file, constants.COPYFILE_FICLONE);
-  await chmod(file, 0o600);
+  await closeFile(file);
   // Brings an earlier schema to this version, and the database to the form that a server keeps it in.
   const store = await openSqliteStore(part, { serving: false });
   await noteCopy(store, 'server.restore', work);
@@ -162,9 +164,7 @@ async function copyDatabaseFile(folder: string, place: DataLocation, work: Work)
   await store.write((tx) => tx.run(sql`DELETE FROM link_keys`));
   await store.tidy();
   await store.close();
-  const written = await open(file, 'r');
-  await written.sync();
-  await written.close();
+  await syncPath(file);
 }
 
 /** Every file of the list is there as it was backed up, and as many as the manifest tells. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
+import { removeFile } from '../../filesystem/durable.ts';
 import { type Connection, openConnection } from '../../sqlite/open.ts';
 import type { Dialect } from '../store/migrations/dialects.ts';
 import { readSchema } from '../store/schema/introspection.ts';
@@ -52,7 +52,7 @@ export async function openSqliteSnapshot(folder: string): Promise<SqliteSnapshot
 
 /** Removes the database of a folder that is being filled, with its journals: one of them would spoil another database. */
 export async function removeDatabase(folder: string): Promise<void> {
-  for (const end of ['', '-wal', '-shm', '-journal']) await rm(join(folder, `${DATABASE}${end}`), { force: true });
+  for (const end of ['', '-wal', '-shm', '-journal']) await removeFile(join(folder, `${DATABASE}${end}`));
 }
 
 function unreadable(file: string, cause: unknown): StoreUnusable {

@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeTree } from '../../filesystem/durable.ts';
 import { STAGING_TABLES } from '../store/migrations/imports.ts';
 import { type DatabaseSchema, MIGRATIONS_TABLE, readSchema, type Table } from '../store/schema/introspection.ts';
 import { SCHEMA } from '../store/schema/schema.ts';
@@ -62,6 +63,6 @@ export async function ownSchema(): Promise<DatabaseSchema> {
       await store.close();
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 }

@@ -1,11 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { type Refusal, refusal } from '../../catalog/failures.ts';
+import { decodeText, type NotText } from '../../text/decode.ts';
 
-/** Reads a file that a flag names. Throws a Refusal (exit 2). */
-export function read(file: string, flag: string): Promise<Buffer> {
-  return readFile(file).catch((error: NodeJS.ErrnoException) => {
+/** Reads a text file that a flag names; `decode` may be that of PEM. Throws a Refusal (exit 2). */
+export async function readInput(file: string, flag: string, decode = decodeText): Promise<string> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw unusable(flag, `${file} cannot be read (${error.code})`);
   });
+  try {
+    return decode(bytes);
+  } catch (cause) {
+    throw unusable(flag, `${file}: ${(cause as NotText).message}`);
+  }
 }
 
 /** The refusal of what a flag names. */

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { ServerLog } from '../log.ts';
 import { Certificates } from './certificates.ts';
-import { read, unusable } from './inputs.ts';
+import { readInput, unusable } from './inputs.ts';
 import { Issuer } from './issuer.ts';
 import { isProtected } from './issuerkeys.ts';
 import { parseRules, type RightsOf } from './rules.ts';
@@ -59,7 +59,7 @@ async function openIssuer(
 }
 
 async function readRules(file: string, flag: string): Promise<RightsOf> {
-  const rules = parseRules((await read(file, flag)).toString());
+  const rules = parseRules(await readInput(file, flag));
   if (typeof rules === 'function') return rules;
   throw unusable(flag, `${file}: ${rules.join('; ')}`);
 }

@@ -1,7 +1,7 @@
-import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
+import { removeFile } from '../../filesystem/durable.ts';
 import { nowOf } from '../clock.ts';
 import type { App } from '../http/app.ts';
 import type { Service } from '../service.ts';
@@ -40,7 +40,7 @@ export class Readers {
 
   async listen(path: string): Promise<void> {
     // Of a writer that was killed.
-    await rm(path, { force: true });
+    await removeFile(path);
     await new Promise<void>((resolve, reject) => this.server.once('error', reject).listen(path, resolve));
   }
 

@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { removeTree } from '../../filesystem/durable.ts';
 import { ConnectionBudget } from '../budgets/connectionbudget.ts';
 import { ImageTurns } from '../budgets/imageturns.ts';
 import { DEFAULT_BUDGETS } from '../budgets/limits.ts';
@@ -98,7 +99,7 @@ class Supervisor {
     await Promise.race([ended, sleep(END_MS, undefined, { ref: false })]);
     for (const slot of this.slots) slot.kill();
     for (const socket of this.waiting.keys()) socket.destroy();
-    await rm(this.folder, { recursive: true, force: true });
+    await removeTree(this.folder);
   }
 
   private async close(drainMs = 0): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ORGANIZATION, TOKEN } from '../molar.ts';
+import { expect } from 'vitest';
+import { connection, molar, ORGANIZATION, TOKEN } from '../molar.ts';
 import type { Cluster } from './servers.ts';
 
 /** What a server answered, in the order in which one writer was answered. */
@@ -12,16 +13,16 @@ export interface Acknowledged {
 }
 
 /**
- * One client: makes tags and changes a patient of its own, one request after another. What is not answered is sent
- * again with the same key, to whichever server is there, until it is.
+ * One client: makes tags and changes a patient of its own, one request after another, until as many rounds of both as
+ * `isEnough` wants. What is not answered is sent again with the same key, to whichever server is there, until it is.
  */
 export async function write(
   cluster: Pick<Cluster, 'url'>,
-  place: { readonly writer: number; readonly patient: number; readonly rounds: number },
+  place: { readonly writer: number; readonly patient: number; isEnough(rounds: number): boolean },
 ): Promise<Acknowledged> {
-  const { writer, patient, rounds } = place;
+  const { writer, patient } = place;
   const acknowledged: Acknowledged = { made: [], cities: new Map([[patient, []]]) };
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; !place.isEnough(round); round++) {
     const tagText = `w${writer} r${round}`;
     const made = await request(cluster, writer, 'POST', '/transactiontags', {
       tagText,
@@ -34,6 +35,19 @@ export async function write(
     acknowledged.cities.get(patient)?.push(city);
   }
   return acknowledged;
+}
+
+/** Expects of the service at `url` just the tags that were acknowledged, and of each patient the last city. */
+export async function expectRecords(url: string, folder: string, acknowledged: readonly Acknowledged[]): Promise<void> {
+  const { stdout } = await molar(folder, ['transactiontags', 'list', '--json'], connection(url));
+  const pairs = (rows: readonly { id: number; tagText: string }[]) =>
+    rows.map(({ id, tagText }) => `${id} ${tagText}`).toSorted();
+  expect(pairs(JSON.parse(stdout))).toEqual(pairs(acknowledged.flatMap(({ made }) => made)));
+  const headers = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
+  for (const [patient, values] of acknowledged.flatMap(({ cities }) => [...cities])) {
+    const response = await fetch(`${url}/api/v1/patients/${patient}`, { headers });
+    expect(((await response.json()) as { data: { city: string } }).data.city).toBe(values.at(-1));
+  }
 }
 
 async function request(

@@ -86,11 +86,11 @@ describe('a manifest', () => {
   const rows = 'file,name\nscan.pdf,M\u00fcller\n';
   const TEXTS: readonly (readonly [string, string | Buffer, number, RegExp])[] = [
     ['with a byte order mark and CRLF', `\ufeff${rows.replaceAll('\n', '\r\n')}`, 0, /^$/],
-    ['in UTF-16', Buffer.from(`\ufeff${rows}`, 'utf16le'), 2, /m\.csv/],
+    ['in UTF-16', Buffer.from(`\ufeff${rows}`, 'utf16le'), 0, /^$/],
     ['in Latin-1', Buffer.from(rows, 'latin1'), 2, /UTF-8/],
     ['with a lone quote', 'file,name\nscan.pdf,a"b\n', 2, /line 2/],
     ['with a quote that stays open', 'file,name\nscan.pdf,"ab\n', 2, /line 2/],
-    ['with a NUL', 'file,name\nsc\u0000an.pdf,x\n', 9, /its name has a NUL character/],
+    ['with a NUL', 'file,name\nsc\u0000an.pdf,x\n', 2, /m\.csv.*line 2/],
     ['of one line of 1 MB', `file,${'x'.repeat(1_000_000)}\n`, 2, /m\.csv/],
     ['without a column for files', 'name\nx\n', 2, /file/],
     ['with a column twice', 'file,file\nscan.pdf,scan.pdf\n', 2, /file/],
@@ -102,7 +102,8 @@ describe('a manifest', () => {
     await writeFile(join(folder, 'm.csv'), text);
     const { code, stdout, stderr } = await upload(folder, '--manifest', 'm.csv');
     expect([code, stderr]).toEqual([exit, expect.stringMatching(says)]);
-    expect(stdout.includes('M\u00fcller.pdf')).toBe(exit === 0);
+    // The service numbers what others of this table have called the same.
+    expect(/M\u00fcller( \(\d\))?\.pdf/.test(stdout)).toBe(exit === 0);
     expect(Buffer.byteLength(stderr)).toBeLessThan(5000);
     expect((await readdir(folder)).filter((each) => /\.(lock|part)$/.test(each))).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loadDriver } from '../../../src/sqlite/open.ts';
 import { onPostgres, type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { fixturePatients, molar, ORGANIZATION, PATIENT, type Served, serve, workplace } from '../molar.ts';
 
@@ -133,8 +134,7 @@ async function onDatabase(database: TestDatabase | undefined, file: string, stat
     }, database.url);
     return;
   }
-  const { default: Database } = await import('better-sqlite3');
-  const connection = new Database(file);
+  const connection = new (loadDriver())(file);
   for (const statement of statements) connection.exec(statement);
   connection.close();
 }

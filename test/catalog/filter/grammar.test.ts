@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../../src/catalog/failures.ts';
-import { formatFilter, parseFilter, type RawTerm } from '../../../src/catalog/filter/grammar.ts';
+import { formatFilter, parseFilter, parseTypedFilter, type RawTerm } from '../../../src/catalog/filter/grammar.ts';
 
 const VALUE_OPERATORS = ['==', '!=', '~=', '<>=', '->', '>', '>=', '<', '<='] as const;
 
@@ -190,5 +190,68 @@ describe('formatFilter', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('parseTypedFilter', () => {
+  const typed = (text: string) => formatFilter(parseTypedFilter(text));
+
+  it.each([
+    ['lastModified.gte=2026-01-01', 'lastModified>=2026-01-01'],
+    ['lastModified.gt=2026-01-01,lastModified.lt=2026-02-01', 'lastModified>2026-01-01,lastModified<2026-02-01'],
+    ['firstVisitDate.lte = 2026-01-01 , gender.ne=M', 'firstVisitDate<=2026-01-01,gender!=M'],
+    ['lastName.starts=Sm', 'lastName~=Sm'],
+    ['lastName.contains=De Vries', 'lastName<>=De Vries'],
+    ['lastName.eq="Lee, Jr"', 'lastName=="Lee, Jr"'],
+    ['preferredLocation.id.in=5,6', 'preferredLocation.id->[5,6]'],
+    ['preferredLocation.id.in=[5,6],gender==F', 'preferredLocation.id->[5,6],gender==F'],
+    ['tags.in="X-Ray, left", Perio ', 'tags->["X-Ray, left",Perio]'],
+    ['id.in=5,6,gender.eq=F', 'id->[5,6],gender==F'],
+    ['id.in=5,lastModified>=2026-01-01', 'id->[5],lastModified>=2026-01-01'],
+    ['id.in=5,chartNumber.absent,gender==F', 'id->[5],chartNumber.absent,gender==F'],
+    ['tags.in=a.b,c.absently,d=e', 'tags->[a.b,c.absently,d=e]'],
+    ['title.eq==x', 'title.eq==x'],
+    ['title.eq>=x', 'title.eq>=x'],
+    ['title.eq=x=y', 'title==x=y'],
+  ])('reads %s as %s', (text, expected) => {
+    expect(typed(text)).toBe(expected);
+  });
+
+  it('reads whatever the grammar of the API reads as that does', () => {
+    const key = fc.constantFrom('id', 'lastName', 'preferredLocation.id', 'title.eq', 'a.in', 'gte', '_b.contains');
+    const value = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('=x', '5,6', '[5', 'b.gte=5', 'c.absent'));
+    const single = fc.record({
+      key,
+      operator: fc.constantFrom(...VALUE_OPERATORS.filter((operator) => operator !== '->')),
+      values: fc.tuple(value),
+    });
+    const list = fc.record({
+      key,
+      operator: fc.constant('->' as const),
+      values: fc.array(value, { minLength: 1, maxLength: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(single, list), { maxLength: 4 }), (terms) => {
+        const text = formatFilter(terms);
+        expect(parseTypedFilter(text)).toEqual(parseFilter(text));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['lastModified', 'expected an operator after lastModified: one of .eq= .ne= .gt= .gte='],
+    ['lastModified=2026-01-01', 'there is "="; expected an operator'],
+    ['lastModified.after=2026-01-01', 'expected an operator after lastModified.after'],
+    ['id.in=', 'expected a value after id.in='],
+    ['id.in=5,', 'expected a value after id.in='],
+    ['id.in=[5', 'expected a comma or ] in the list of id'],
+    ['gender.eq=,id.in=5', 'expected a value after gender.eq='],
+  ])('refuses %s', (text, message) => {
+    expect(() => parseTypedFilter(text)).toThrow(message);
+  });
+
+  it('is not the grammar of the API', () => {
+    expect(refused('lastModified.gte=2026-01-01')).not.toEqual([]);
   });
 });

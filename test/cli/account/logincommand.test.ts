@@ -10,6 +10,7 @@ import ProfilesRemove from '../../../src/commands/profiles/remove.ts';
 import ProfilesUse from '../../../src/commands/profiles/use.ts';
 import { FakeKeyring, HeldClock } from '../../core/profiles/fakekeyring.ts';
 import { answer, problem, Script, success } from '../../core/transport/script.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { runCommand, type World } from '../runcommand.ts';
 
 const NOBODY = { MOLAR_URL: '', MOLAR_ORGANIZATION: '', MOLAR_TOKEN: '' };
@@ -58,7 +59,7 @@ describe('login', () => {
       `The token is stored in ${path}, a file that only you can read (0600).${why}`,
     );
     expect((await config()).profiles.default.secret).toEqual({ kind: 'token', token: 'hush' });
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(path)).mode & 0o777).toBe(OWNER_ONLY.file);
   });
 
   it('asks for what is not given', async () => {

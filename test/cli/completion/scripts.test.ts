@@ -82,6 +82,10 @@ const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
     ['v_patient_insurance_plans', 'v_patients'],
   ],
   [['transactions', 'list', '--from', 'tod'], ['today']],
+  [
+    ['patients', 'list', '--filter', 'chart'],
+    ['chartNumber.absent', 'chartNumber.eq=', 'chartNumber.present'],
+  ],
   [['nosuch', ''], []],
 ];
 

@@ -4,10 +4,12 @@ import { type TypedLine, withNextStep } from '../../../src/cli/errors/nextstep.t
 import { failureOf } from '../../../src/cli/errors/report.ts';
 import { type Failure, localFailure, usageFailure } from '../../../src/core/failure.ts';
 import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
+import type { Shell } from '../../../src/shells/shell.ts';
 
 const LINE: TypedLine = {
   name: 'things list',
   flags: {},
+  shell: 'sh',
   examples: [
     'molar things list',
     "molar things list --filter 'a==1'",
@@ -22,17 +24,37 @@ const choice = (source: string) =>
   ({ code: 'filter.value', source, description: `${source} must be one of ACTIVE, NEW.` }) as const;
 
 describe('a filter without quotes', () => {
-  const hintOf = (filter: string, file: string | undefined) => {
+  const hintOf = (filter: string, name: string | undefined, shell: Shell = 'sh', isInput = false) => {
     const failure = refused({ code: 'filter.syntax', source: 'id', description: 'It ends.' });
-    return withNextStep(failure, { ...LINE, flags: { filter: [filter] }, emptyOutputFile: () => file }).hint;
+    const emptyRedirection = () => (name === undefined ? undefined : { name, isInput });
+    return withNextStep(failure, { ...LINE, shell, flags: { filter: [filter] }, emptyRedirection }).hint;
   };
 
-  it.each([
-    ['id', '5'],
-    ['lastModified', '=2026-01-01'],
-  ])('%s, whose > made the shell empty the file %s, is recognised', (filter, file) => {
-    expect(hintOf(filter, file)).toContain(`the file "${file}"`);
-    expect(hintOf(filter, file)).toContain(`--filter '${filter}>${file}'`);
+  it.each<[filter: string, file: string, shell: Shell, typed: string]>([
+    ['id', '5', 'sh', '--filter id.gt=5'],
+    ['lastModified', '=2026-01-01', 'sh', '--filter lastModified.gte=2026-01-01'],
+    ['lastModified', '=2026-01-01', 'powershell', '--filter lastModified.gte=2026-01-01'],
+    ['start', '=2026-01-01T12:00Z', 'pwsh', '--filter start.gte=2026-01-01T12:00Z'],
+    [
+      'lastModified',
+      '2026-01-01',
+      'cmd',
+      '--filter lastModified.gte=2026-01-01 for >=, or --filter lastModified.gt=2026-01-01 for >',
+    ],
+    ['patient.id-', '[5,6]', 'sh', '--filter patient.id.in=5,6'],
+    ['patient.id-', '[5,6]', 'pwsh', "--filter 'patient.id.in=5,6'"],
+    ['patients:lastModified', '=2026-01-01', 'pwsh', '--filter patients:lastModified.gte=2026-01-01'],
+    ['tags-', '[X-Ray,Old chart]', 'cmd', '--filter "tags.in=X-Ray,Old chart"'],
+  ])('%s, whose > made the shell empty the file %s, is recognised in %s', (filter, file, shell, typed) => {
+    expect(hintOf(filter, file, shell)).toBe(
+      `The shell took > for itself and made the file "${file}", which is empty and can be deleted. Type ${typed}.`,
+    );
+  });
+
+  it('is recognised by standard input, too', () => {
+    expect(hintOf('lastName', '=Sm', 'sh', true)).toContain('took <> for itself and made the file "=Sm"');
+    expect(hintOf('lastName', '=Sm', 'sh', true)).toMatch(/Type --filter lastName\.contains=Sm\.$/);
+    expect(hintOf('lastName', '5', 'sh', true)).toMatch(/^Write terms/);
   });
 
   it.each([

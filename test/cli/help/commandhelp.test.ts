@@ -3,14 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { helpText } from '../../../src/cli/help/commandhelp.ts';
 import { PAGES } from '../../../src/cli/help/pages.ts';
 import { displayWidth } from '../../../src/core/output/terminaltext.ts';
+import type { Shell } from '../../../src/shells/shell.ts';
 import { ROOT } from '../../house/tree.ts';
 
 const config = await Config.load({ root: ROOT });
 const ids = config.commandIDs;
 const topics = config.topics.map(({ name }) => name);
 // oclif changes what it was given, so that each text has a configuration of its own.
-const text = async (subject: string, width = 80) =>
-  helpText(subject, await Config.load({ root: ROOT }), { width, isColoured: false });
+const text = async (subject: string, width = 80, shell: Shell = 'sh') =>
+  helpText(subject, await Config.load({ root: ROOT }), { width, isColoured: false, shell });
 const headings = (shown: string) => shown.match(/^[A-Z][A-Z ]+$/gm);
 
 describe('the help on everything', () => {
@@ -54,6 +55,17 @@ describe('the help on a command', () => {
     expect(shown.match(/Report what guarantors owe, by age/g)).toHaveLength(1);
     expect(shown).toMatch(/\nALIASES\n {2}\$ molar aging report\n/);
     expect(await text('aging:report')).toMatch(/\nALIASES\n {2}\$ molar agingbalances report\n/);
+  });
+
+  it('has examples, prompts and all, for the shell', async () => {
+    const cmd = await text('names:import', 80, 'cmd');
+    expect(cmd).toContain('\n  > molar names list --csv --profile east | molar names import - --profile west\n');
+    expect(cmd).not.toContain('$ ');
+    expect(await text('names:import', 80, 'powershell')).toContain("\n  PS> cmd /c 'molar names list --csv");
+    expect(await text('patients:list', 80, 'pwsh')).toContain("--fields 'id,lastName,preferredLocation.id' --out");
+    // No program of that name is on Windows.
+    expect(await text('documents:download', 80, 'cmd')).not.toContain('| lp');
+    expect(await text('documents:download')).toContain('$ molar documents download 8000000000001 --out - | lp\n');
   });
 
   it('shows arguments', async () => {

@@ -9,7 +9,7 @@ import { runCommand } from '../runcommand.ts';
 
 const help = (...argv: string[]) => runCommand('help', HelpOnCommands, argv);
 const pages = PAGES.map((page) => readPage(ROOT, page));
-const pageNamed = (name: string) => pageText(pages.find((page) => page.name === name)!, 1000);
+const pageNamed = (name: string) => pageText(pages.find((page) => page.name === name)!, 1000, 'sh');
 
 describe('molar help', () => {
   it.each([
@@ -60,17 +60,37 @@ describe('every page', () => {
   });
 
   it('leaves no mark of Markdown in the terminal', () => {
-    const texts = pages.map((page) => pageText(page, 80)).join('\n');
+    const texts = pages.map((page) => pageText(page, 80, 'sh')).join('\n');
     expect(texts.match(/`|<!--|\]\(|\*\*|^\s*#|^\s*\|/gm)).toBeNull();
   });
 
   it.each(pages.map((page) => [page.name, page] as const))(
     '%s fits 80 columns, but for lines to be typed',
     (_, page) => {
-      const wide = pageText(page, 80).split('\n');
+      const wide = pageText(page, 80, 'sh').split('\n');
       expect(wide.filter((line) => line.length > 80 && !line.startsWith('  $ '))).toEqual([]);
     },
   );
+
+  it('writes lines for the shell, and those that it lacks as they are', () => {
+    const page: Page = {
+      name: 'x',
+      about: 'y',
+      sections: parsePage(
+        "## A\n\n```sh\nmolar query 'a b'\n```\n\n```sh\ncreatedb molar\nmolar query 'a b'\n```\n\n```ini\n[Timer]\n```\n",
+      ),
+    };
+    expect(pageText(page, 80, 'cmd').split('\n').slice(3)).toEqual([
+      '  > molar query "a b"',
+      '',
+      '  $ createdb molar',
+      "  $ molar query 'a b'",
+      '',
+      '  [Timer]',
+      '',
+    ]);
+    expect(pageText(page, 80, 'pwsh')).toContain("  PS> molar query 'a b'\n");
+  });
 
   it('shows command lines that exist', () => {
     const manifest = Object.fromEntries(manifestCommands().map((command) => [command.id, command]));
@@ -130,7 +150,7 @@ describe('the text of a page', () => {
   };
 
   it('is wrapped', () => {
-    expect(pageText(page, 14)).toBe(
+    expect(pageText(page, 14, 'sh')).toBe(
       [
         'molar help x:',
         'what it is',

@@ -5,11 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { helpText } from '../../../src/cli/help/commandhelp.ts';
 import { preparedHelp } from '../../../src/cli/help/prepared.ts';
 import { ManifestConfig } from '../../../src/cli/startup/manifestconfig.ts';
+import { SHELLS } from '../../../src/shells/shell.ts';
 import { molar } from '../../acceptance/molar.ts';
 import { ROOT } from '../../house/tree.ts';
 
 const prepared = await preparedHelp(ROOT);
-const fileOf = (id: string) => join(ROOT, 'dist', 'help', `${id.replaceAll(':', '.')}.txt`);
+const fileOf = (id: string) => join(ROOT, 'dist', 'help', `${id.replaceAll(':', '.')}.json`);
 
 describe('the prepared help', () => {
   it('is that of every command and topic but help, which names the version of Node', () => {
@@ -20,15 +21,17 @@ describe('the prepared help', () => {
   });
 
   it('is what would be made of it when it is asked for', async () => {
-    for (const [id, text] of prepared) {
-      const config = new ManifestConfig(ROOT);
-      const isLeaf = config.isLeaf(id);
-      expect(text).toBe(await helpText(id, config, { width: 80, isColoured: false, isLeaf }));
+    for (const [id, texts] of prepared) {
+      for (const shell of SHELLS) {
+        const look = { width: 80, isColoured: false, shell };
+        expect(texts[shell]).toBe(await helpText(id, new ManifestConfig(ROOT), look));
+      }
     }
   });
 
   it('is what the build has written', () => {
-    expect([...prepared].filter(([id, text]) => readFileSync(fileOf(id), 'utf8') !== text)).toEqual([]);
+    const written = (id: string) => JSON.parse(readFileSync(fileOf(id), 'utf8'));
+    expect([...prepared.keys()].map(written)).toEqual([...prepared.values()]);
     expect(existsSync(fileOf('help'))).toBe(false);
   });
 
@@ -37,10 +40,12 @@ describe('the prepared help', () => {
     'of %j is told as on the long way',
     async (words) => {
       const line = words.split(' ').filter((word) => word !== '');
-      const short = await molar(tmpdir(), [...line, '--help']);
-      expect(short).toEqual(await molar(tmpdir(), [...line, '--help', '--help']));
-      expect(short).toMatchObject({ code: 0, stderr: '' });
-      expect(short.stdout).toContain('\nUSAGE\n');
+      for (const env of [{}, { MOLAR_SHELL: 'cmd' }]) {
+        const short = await molar(tmpdir(), [...line, '--help'], env);
+        expect(short).toEqual(await molar(tmpdir(), [...line, '--help', '--help'], env));
+        expect(short).toMatchObject({ code: 0, stderr: '' });
+        expect(short.stdout).toContain('\nUSAGE\n');
+      }
     },
   );
 

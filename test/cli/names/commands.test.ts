@@ -8,6 +8,7 @@ import NamesLearn from '../../../src/commands/names/learn.ts';
 import NamesList from '../../../src/commands/names/list.ts';
 import type { OutgoingRequest } from '../../../src/core/transport/send.ts';
 import { problem, success } from '../../core/transport/script.ts';
+import { need } from '../../support/capabilities.ts';
 import { runCommand, type World } from '../runcommand.ts';
 import { namesEnv } from './namesenv.ts';
 
@@ -107,17 +108,18 @@ describe('names in another encoding than UTF-8', () => {
     for (const [source, label] of [[file, file] as const, ['-', 'standard input'] as const]) {
       const ran = await imported([source], { env, stdin: latin });
       expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(ran.stderr).toContain(`${label} is not UTF-8 text. Save it as "CSV UTF-8".`);
+      expect(ran.stderr).toContain(`${label} cannot be read as text: byte 28, in line 2, is 0xE9, which is not UTF-8.`);
     }
     expect(textOf(env)).toBe(TEXT);
   });
 
-  it('are kept as the editor left them', async () => {
+  it('are kept as the editor left them', async (context) => {
+    need(context, 'posixShell');
     const EDITOR = editor('printf \'kind,id,name\\nlocation,5,Caf\\351\\n\' >"$2"');
     const env = namesEnv(TEXT, { EDITOR, PATH: process.env.PATH ?? '' });
     const ran = await edit([], { env });
     expect(ran.exitCode).toBe(2);
-    expect(ran.stderr).toContain('is not UTF-8 text.');
+    expect(ran.stderr).toContain('which is not UTF-8.');
     const kept = /import (.*) --replace/.exec(ran.stderr)?.[1] ?? '';
     expect(readFileSync(kept)).toEqual(latin);
     expect(textOf(env)).toBe(TEXT);
@@ -167,14 +169,16 @@ describe('names edit', () => {
 
   const left = (env: Env) => readdirSync(join(env.MOLAR_CONFIG_DIR ?? '', 'names'));
 
-  it('opens the file in an editor', async () => {
+  it('opens the file in an editor', async (context) => {
+    need(context, 'posixShell');
     const env = namesEnv(TEXT, { EDITOR: editor('sed -i "s/Main Street/Main/" "$2"'), PATH: process.env.PATH ?? '' });
     expect(await edit([], { env })).toEqual({ exitCode: 0, stdout: '', stderr: '0 added, 1 changed, 0 removed.\n' });
     expect(textOf(env)).toBe(TEXT.replace('Main Street', 'Main'));
     expect(left(env)).toEqual(['default.csv']);
   });
 
-  it('keeps an edited text with a mistake, and changes nothing', async () => {
+  it('keeps an edited text with a mistake, and changes nothing', async (context) => {
+    need(context, 'posixShell');
     const env = namesEnv(TEXT, { VISUAL: editor('echo "room,1,A" >>"$2"'), PATH: process.env.PATH ?? '' });
     const ran = await edit([], { env });
     expect(ran.exitCode).toBe(2);
@@ -184,7 +188,8 @@ describe('names edit', () => {
     expect(textOf(env)).toBe(TEXT);
   });
 
-  it('changes nothing after an editor that failed', async () => {
+  it('changes nothing after an editor that failed', async (context) => {
+    need(context, 'posixShell');
     const env = namesEnv(TEXT, { EDITOR: editor('echo >"$2"; exit 3'), PATH: process.env.PATH ?? '' });
     expect(await edit([], { env })).toMatchObject({ exitCode: 9, stdout: '' });
     expect([textOf(env), left(env)]).toEqual([TEXT, ['default.csv']]);

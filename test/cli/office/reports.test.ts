@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../../src/core/output/terminaltext.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { csvRows, linked, localDate, type Record_, sharedOffice, succeeded } from './practice.ts';
 
 const office = sharedOffice();
@@ -187,7 +188,7 @@ describe('every report', () => {
     expect(split.stdout.trim().split('\n').sort()).toEqual(files.map((file) => join(folder, file)).sort());
     const parts: Readonly<Record<string, string>>[] = [];
     for (const file of files) {
-      expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
+      expect((await stat(join(folder, file))).mode & 0o777).toBe(OWNER_ONLY.file);
       const rows = csvRows(await readFile(join(folder, file), 'utf8'));
       const place = /-(\d+|none)\.csv$/.exec(file)?.[1] ?? '';
       expect(rows.filter((row) => (row['location.id'] || 'none') !== place)).toEqual([]);

@@ -76,7 +76,7 @@ describe('a configuration file', () => {
 
   it('refers to values that are elsewhere', async () => {
     const secret = await fileOf('from a file\n', 'secret');
-    const text = `amqp = { env = "BROKER" }\nport = { env = "PORT" }\n[secrets]\nMOLAR_AMQP_PASSWORD = { file = "${secret}" }`;
+    const text = `amqp = { env = "BROKER" }\nport = { env = "PORT" }\n[secrets]\nMOLAR_AMQP_PASSWORD = { file = '${secret}' }`;
     const { flags, secrets } = await read(text, {}, { BROKER: 'amqps://mq', PORT: '0' });
     expect(flags).toEqual({ amqp: 'amqps://mq', port: '0' });
     expect(secrets).toEqual({ MOLAR_AMQP_PASSWORD: 'from a file' });

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
 import type { Command } from '@oclif/core/command';
 import { Config } from '@oclif/core/config';
 import type { FastifyInstance, InjectOptions } from 'fastify';
@@ -30,11 +31,12 @@ const noKeyring = () => Promise.reject(new Error('The keyring is not to be used.
 
 /** Runs a command in this process against a server that is called through `send`. */
 export async function runCommand(command: unknown, argv: readonly string[], world: World): Promise<Ran> {
-  const config = await Config.load({ root: new URL('../../..', import.meta.url).pathname });
+  const config = await Config.load({ root: resolve(import.meta.dirname, '../../..') });
   const out: Buffer[] = [];
   let stderr = '';
   let exitCode = 0;
   const context: Context = {
+    shell: 'sh',
     streams: {
       stdout: stream((chunk) => out.push(chunk), world.isTTY ?? false),
       stderr: stream((chunk) => {
@@ -63,6 +65,7 @@ export async function runCommand(command: unknown, argv: readonly string[], worl
     signal: new AbortController().signal,
     interrupted: () => undefined,
     allowEnding: () => undefined,
+    terminate: () => undefined,
     setExitCode: (code) => {
       exitCode = code;
     },

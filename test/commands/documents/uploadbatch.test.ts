@@ -61,7 +61,7 @@ describe('documents upload of a batch', () => {
     expect(ran.stdout.toString().split('\n')).toEqual([
       'status,file,name,patient,perioExam,tags,mimeType,userDefinedDate,bytes,error',
       `ready,${good},good.pdf,${PATIENT},,"[""a"",""b""]",PDF,,${PDF.length},`,
-      expect.stringMatching(`^refused,${bad},,,,\\[\\],,,,"?neither its content nor its extension`),
+      expect.stringContaining(`refused,${bad},,,,[],,,,"neither its content nor its extension`),
       `refused,${lost},,5,,[],,,,There is no patient 5.`,
       '',
     ]);
@@ -112,8 +112,8 @@ describe('documents upload of a batch', () => {
       ]);
       expect(ran.stderr.split('\n').slice(0, 4)).toEqual([
         'PATIENT         DATE        TAG    NAME          FILE',
-        `${bob}  2026-02-03         Letter.pdf    ${root}/${bob}_Bob/2026-02-03-Letter.pdf`,
-        `${bob}  2026-01-02  X-Ray  Bitewing.pdf  ${root}/${bob}_Bob/X-Ray/2026-01-02-Bitewing.pdf`,
+        `${bob}  2026-02-03         Letter.pdf    ${join(root, `${bob}_Bob`, '2026-02-03-Letter.pdf')}`,
+        `${bob}  2026-01-02  X-Ray  Bitewing.pdf  ${join(root, `${bob}_Bob`, 'X-Ray', '2026-01-02-Bitewing.pdf')}`,
         '2 files refused; --check says why.',
       ]);
       expect(ran.stderr).toContain('There is no patient 5.');

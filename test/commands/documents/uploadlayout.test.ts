@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import DocumentsUpload from '../../../src/commands/documents/upload.ts';
 import type { Send } from '../../../src/core/transport/send.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { PATIENTS } from '../../support/ids.ts';
 import { sharedService } from '../../support/service.ts';
 import { type Ran, runCommand, sendTo } from './run.ts';
@@ -47,7 +48,9 @@ async function documentsOf(patient: number): Promise<readonly Record<string, unk
   return (await service.call('GET', '/documents', { query })).body.data as Record<string, unknown>[];
 }
 
-const csv = async (name: string) => (await readFile(at(name), 'utf8')).replaceAll(`${folder}/`, '').split('\n');
+/** With paths below the folder, spelt with slashes. */
+const plain = (text: string) => text.replaceAll(`${folder}${sep}`, '').replaceAll(sep, '/');
+const csv = async (name: string) => plain(await readFile(at(name), 'utf8')).split('\n');
 
 describe('documents upload --layout PATTERN', () => {
   it('files what is sure, and what is not after somebody has said whose it is', async () => {
@@ -64,7 +67,7 @@ describe('documents upload --layout PATTERN', () => {
       6,
       `name,tags,userDefinedDate,ownerPatient.id\nLetter.pdf,[],,${ann}\nBitewing.pdf,"[""X-Ray""]",2026-01-02,${ann}\n`,
     ]);
-    expect(ran.stderr.replaceAll(`${folder}/`, '').replace(/ {3,}/g, '  ').split('\n')).toEqual([
+    expect(plain(ran.stderr).replace(/ {3,}/g, '  ').split('\n')).toEqual([
       'FOLDER  PATIENT  FILES',
       `scans/Smith, Ann 19800229  ${ann} Smith, Ann  1`,
       `scans/smith, annie 1980-02-29/X-Ray  ${ann} Smith, Ann  1`,
@@ -91,7 +94,7 @@ describe('documents upload --layout PATTERN', () => {
       expect.stringContaining('Letter; two,?,,,,,failed,'),
       expect.stringContaining('a,?,,,,,failed,'),
     ]);
-    expect((await stat(at('review.csv'))).mode & 0o777).toBe(0o600);
+    expect((await stat(at('review.csv'))).mode & 0o777).toBe(OWNER_ONLY.file);
     const text = await readFile(at('review.csv'), 'utf8');
     await writeFile(at('review.csv'), text.replace('two,,', `two,${bob},`).replace('=Letter,,', `=Letter,${bob},`));
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeDemoEnvironment } from '../../../src/demo/start.ts';
+import { writeDemoSettings } from '../../../src/demo/start.ts';
 import { openFolder } from '../../../src/server/datafolder.ts';
 import { PNG } from '../../support/files.ts';
 import { bareRecords } from '../../support/practice.ts';
@@ -30,7 +30,7 @@ async function use(data: string): Promise<void> {
   const made = await service.call('POST', '/documents', { body: { name: 'scan', mimeType: 'PNG', file } });
   expect(made.status).toBe(201);
   const folder = { service: service.service, path: data, close: async () => {} };
-  await writeDemoEnvironment(folder, 'http://127.0.0.1:1', 'y');
+  await writeDemoSettings(folder, 'http://127.0.0.1:1', 'y');
   expect((await readdir(data, { recursive: true })).length).toBeGreaterThan(5);
   expect(await openToOthers(data)).toEqual([]);
   await service.close();

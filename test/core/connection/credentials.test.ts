@@ -15,7 +15,7 @@ const readers: SecretReaders = {
   stdin: async () => 'from-stdin\n',
   file: async (path) => {
     if (path === 'missing') throw Object.assign(new Error('no'), { code: 'ENOENT' });
-    return path === 'empty' ? ' \n' : 'from-file\n';
+    return Buffer.from(path === 'empty' ? ' \n' : 'from-file\n');
   },
   command: async (line) => {
     if (line === 'false') throw new Error('exit 1');

@@ -6,6 +6,7 @@ import { type CertificateFacts, judgeCertificate } from '../../../src/core/docto
 import { type Doctor, diagnose } from '../../../src/core/doctor/diagnose.ts';
 import { exitCodeOfFindings, type Finding } from '../../../src/core/doctor/finding.ts';
 import { localFailure } from '../../../src/core/failure.ts';
+import { onWindows } from '../../support/othersystem.ts';
 import { answer, clientOf, problem, Script, success } from '../transport/script.ts';
 
 const FACTS: CertificateFacts = {
@@ -91,6 +92,16 @@ describe('diagnose', () => {
     const findings = await found({ env });
     expect(findings.find(({ check }) => check === 'profiles')?.level).toBe(level);
     expect(JSON.stringify(findings)).not.toContain('hush');
+  });
+
+  it('claims nothing on Windows about who can read the profiles', async () => {
+    onWindows();
+    const env = await withConfig({ kind: 'token', token: 'hush' });
+    const path = join(env.MOLAR_CONFIG_DIR, 'config.json');
+    expect((await found({ env })).find(({ check }) => check === 'profiles')).toMatchObject({
+      level: 'ok',
+      message: `The access list of ${path} says who can read it: icacls shows it.`,
+    });
   });
 
   it.each<[string, Doctor['readKeyring'], string, number]>([

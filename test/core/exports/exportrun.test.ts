@@ -2,6 +2,7 @@ import { link, lstat, mkdir, readdir, readFile, readlink, rm, stat, symlink, wri
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileFailure, localFailure } from '../../../src/core/failure.ts';
+import { need, OWNER_ONLY } from '../../support/capabilities.ts';
 import { answer, broken, problem, success } from '../transport/script.ts';
 import { bytesOf, emptyFolder, exportOf, PLAIN, type Run, type Wanted } from './running.ts';
 
@@ -26,7 +27,8 @@ describe('the file', () => {
     expect(receipt).toMatchObject({ rows: 0, firstId: null, lastId: null, complete: true });
   });
 
-  it('is the one behind a symbolic link, which stays; its part is beside it', async () => {
+  it('is the one behind a symbolic link, which stays; its part is beside it', async (context) => {
+    need(context, 'symlinks');
     const folder = await emptyFolder();
     await mkdir(join(folder, 'data'));
     await writeFile(join(folder, 'data', 'real.csv'), 'before');
@@ -43,10 +45,11 @@ describe('the file', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['real.csv']);
   });
 
-  it.each<[string, Run]>([
+  it.for<[string, Run]>([
     ['a new run', { pageSize: 2 }],
     ['a resumed run', { pageSize: 2, resume: true }],
-  ])('never comes through a link planted as its part: %s', async (_name, run) => {
+  ])('never comes through a link planted as its part: %s', async ([, run], context) => {
+    need(context, 'symlinks');
     const folder = await emptyFolder();
     const path = join(folder, 'out.csv');
     await expect(exportOf(path, PLAIN, { pageSize: 2, instead: failAt(2, cut) })).rejects.toThrow();
@@ -78,14 +81,14 @@ describe('the file', () => {
       for (const name of ['.part', '.part.json']) modes.push((await stat(path + name)).mode & 0o777);
     };
     await exportOf(path, PLAIN, { pageSize: 2, aroundWrite });
-    expect(new Set(modes)).toEqual(new Set([0o600]));
+    expect(new Set(modes)).toEqual(new Set([OWNER_ONLY.file]));
   });
 
   it.each<[string, (folder: string) => Promise<string>, RegExp]>([
     [
       'a folder that is missing',
       async (folder) => join(folder, 'none', 'out.csv'),
-      /^Cannot write .*none\/out\.csv: no such/,
+      /^Cannot write .*none[/\\]out\.csv: no such/,
     ],
     ['a folder in its place', async (folder) => folder, /^Cannot write .*: it is a folder\.$/],
   ])('cannot be written: %s', async (_name, pathIn, message) => {
@@ -226,7 +229,8 @@ describe('a full disk', () => {
 });
 
 describe('two runs at once', () => {
-  it('of one file: the second is refused and harms nothing', async () => {
+  it('of one file: the second is refused and harms nothing', async (context) => {
+    need(context, 'symlinks');
     const folder = await emptyFolder();
     const path = join(folder, 'out.csv');
     await symlink('out.csv', join(folder, 'same.csv'));

@@ -9,7 +9,7 @@ import { LOCATIONS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
 import { testService } from '../../support/service.ts';
 import { queried } from './oracle.ts';
-import { connectionTo, disturbed } from './practice.ts';
+import { disturbed, listening } from './practice.ts';
 
 /** Every field of it is one of a kind. */
 export const WANDA = line('PatientV1', {
@@ -45,7 +45,7 @@ export async function openPlace(records: Iterable<Readonly<Record<string, unknow
   const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   const [file, key] = [join(folder, 'practice.db'), join(folder, 'the.key')];
   const service = await testService(records, { clock: new TestClock(Date.now()) });
-  const env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  const env = await listening(service);
   const run = async (id: string, command: unknown, words: readonly string[], world: World = {}) => {
     const ran = await runCommand(id, command, words, { env, clock, openNetwork: still, ...world });
     return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };

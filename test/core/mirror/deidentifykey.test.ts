@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import { Permutation } from '../../../src/core/mirror/deidentify/permutation.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { openPlace } from './deidentified.ts';
 import { queried } from './oracle.ts';
 import { bytesBelow } from './originals.ts';
@@ -28,7 +29,7 @@ describe('the key of a de-identified mirror', () => {
   it('is made for its owner alone, kept, and told from another one', async () => {
     expect(await sync()).toMatchObject({ exitCode: 0, stderr: '' });
     const facts = await stat(key);
-    expect([facts.size, facts.mode & 0o777]).toEqual([32, 0o600]);
+    expect([facts.size, facts.mode & 0o777]).toEqual([32, OWNER_ONLY.file]);
     const secret = await readFile(key);
     const status = async (of: string) =>
       (await run('mirror:status', MirrorStatus, ['--to', of, '--json'])).json.deidentified;

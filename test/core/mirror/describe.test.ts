@@ -10,7 +10,7 @@ import { runCommand } from '../../cli/runcommand.ts';
 import { TestClock } from '../../support/clock.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { queried } from './oracle.ts';
-import { connectionTo } from './practice.ts';
+import { listening } from './practice.ts';
 
 /** The reader of YAML that comes with other tools of the tests. */
 const yaml = createRequire(import.meta.url)('js-yaml') as { readonly load: (text: string) => unknown };
@@ -23,7 +23,7 @@ beforeAll(async () => {
   service = await testService(undefined, { clock: new TestClock(Date.now()) });
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   file = join(folder, 'practice.db');
-  const env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  const env = await listening(service);
   const ran = await runCommand('mirror:sync', MirrorSync, ['--to', file, '--history'], { env, openNetwork });
   expect(ran.exitCode, ran.stderr).toBe(0);
 });

@@ -5,7 +5,7 @@ import { faultsOf } from '../../faithful/faults.ts';
 import { moodsOf } from '../../faithful/moods.ts';
 import { Draws } from '../../faithful/random.ts';
 import type { Resource } from '../../faithful/store.ts';
-import { queried, TABLES, wrongRows } from './oracle.ts';
+import { queried, TABLES, wrongTables } from './oracle.ts';
 
 const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 12);
 const FIRST = Number(process.env.MOLAR_MIRROR_SEED ?? 1);
@@ -36,10 +36,7 @@ function changeSome({ service }: Driven, draws: Draws): Map<Resource, number[]> 
 }
 
 function wrong({ service }: Driven, file: string, among: readonly Resource[]): Record<string, string[]> {
-  const found = among.map(
-    (resource) => [resource, wrongRows(file, resource, service.reachable(resource)).slice(0, 5)] as const,
-  );
-  return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
+  return wrongTables(file, new Map(among.map((resource) => [resource, service.reachable(resource)])), among);
 }
 
 /** Resources that a sync reported as whole. */

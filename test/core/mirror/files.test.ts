@@ -6,10 +6,11 @@ import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { TestClock } from '../../support/clock.ts';
 import { PATIENTS } from '../../support/ids.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { connectionTo } from './practice.ts';
+import { listening } from './practice.ts';
 
 let service: TestService;
 let folder: string;
@@ -21,7 +22,7 @@ let fetched: string[];
 
 beforeEach(async () => {
   service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  env = await listening(service);
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   file = join(folder, 'practice.db');
   files = join(folder, 'contents');
@@ -78,7 +79,7 @@ async function there(): Promise<Record<string, string>> {
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const own = paths.filter((path) => !path.includes('.molar-files'));
   const read = async (path: string) => {
-    if (process.platform !== 'win32') expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(path)).mode & 0o777).toBe(OWNER_ONLY.file);
     return [path.slice(files.length + 1).replaceAll('\\', '/'), (await readFile(path)).toString('base64')];
   };
   return Object.fromEntries(await Promise.all(own.map(read)));

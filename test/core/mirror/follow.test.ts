@@ -9,7 +9,7 @@ import { runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
 import { TestClock } from '../../support/clock.ts';
 import { testService } from '../../support/service.ts';
-import { connectionTo } from './practice.ts';
+import { listening } from './practice.ts';
 
 /** More waits than a run has that comes to its end. */
 const MANY = 300;
@@ -112,7 +112,7 @@ it('goes on with the others when a resource is refused, and says so once', async
 
 it.each(['away', 503] as const)('does not take a stream that fails for none: %s', async (kind) => {
   const service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  const env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  const env = await listening(service);
   try {
     const { position } = JSON.parse((await sync([], env)).stdout);
     failure = kind;

@@ -13,6 +13,7 @@ import { openNetwork } from '../../../src/core/transport/network.ts';
 import { sqlitePackage } from '../../../src/sqlite/open.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { startFaithful } from '../../faithful/service.ts';
+import { need } from '../../support/capabilities.ts';
 
 let folder: string;
 let file: string;
@@ -53,7 +54,8 @@ it('is read by who waits until another process has closed it', async () => {
   expect(ran.exitCode, ran.stderr).toBe(0);
 });
 
-it('has one lock, also for who knows it by a link', async () => {
+it('has one lock, also for who knows it by a link', async (context) => {
+  need(context, 'symlinks');
   const link = join(folder, 'link.db');
   await symlink(file, link);
   const { release } = await holdMirror({ kind: 'file', name: file }, 'molar mirror sync', lockOwner(clock));
@@ -67,7 +69,8 @@ it('has one lock, also for who knows it by a link', async () => {
   }
 });
 
-it('is gone after it was reset by a link', async () => {
+it('is gone after it was reset by a link', async (context) => {
+  need(context, 'symlinks');
   const link = join(folder, 'link.db');
   await symlink(file, link);
   await runCommand('mirror:reset', MirrorReset, ['--to', link, '--yes'], { env });

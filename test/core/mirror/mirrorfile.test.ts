@@ -10,6 +10,7 @@ import { openConnection } from '../../../src/sqlite/open.ts';
 import { jsonFailure, runCommand, type World } from '../../cli/runcommand.ts';
 import { type Faithful, type Options, startFaithful } from '../../faithful/service.ts';
 import type { Fields } from '../../faithful/store.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { queried, TABLES, wrongRows } from './oracle.ts';
 
 let service: Faithful;
@@ -47,8 +48,8 @@ describe('the file of a mirror', () => {
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
     const { file: made } = JSON.parse(ran.stdout);
     expect(made).toBe(join(folder, 'mirror', 'default.db'));
-    expect((await stat(made)).mode & 0o777).toBe(0o600);
-    expect((await stat(join(folder, 'mirror'))).mode & 0o777).toBe(0o700);
+    expect((await stat(made)).mode & 0o777).toBe(OWNER_ONLY.file);
+    expect((await stat(join(folder, 'mirror'))).mode & 0o777).toBe(OWNER_ONLY.folder);
     const { resources, complete } = JSON.parse((await status(['--json'])).stdout);
     expect(complete).toBe(false);
     expect(resources).toHaveLength(11);
@@ -188,6 +189,22 @@ describe('what a mirror has read', () => {
 });
 
 describe('versions', () => {
+  it('of a table that is only loaded in part begin when it is whole, one of each record', async () => {
+    let left = 12;
+    await start({
+      moods: { pageCap: 10 },
+      practice: { patients: 250 },
+      faults: (kind) => (kind.includes('/patients?') && --left < 0 ? { kind: 'error500', after: false } : undefined),
+    });
+    expect((await sync(['patients', '--to', file])).exitCode).toBe(8);
+    expect(queried(file, 'SELECT count(*) AS rows FROM patients')).toEqual([{ rows: 100 }]);
+    left = Number.POSITIVE_INFINITY;
+    const ran = await sync(['patients', '--to', file, '--history']);
+    expect(ran.exitCode, ran.stderr).toBe(0);
+    const counted = 'SELECT count(*) AS versions, count(DISTINCT id) AS records, sum(_valid_to IS NULL) AS current';
+    expect(queried(file, `${counted} FROM patients_history`)).toEqual([{ versions: 250, records: 250, current: 250 }]);
+  });
+
   it('begin with what is there, and tell of changes and deletions', async () => {
     await start();
     await sync(['patients', '--to', file]);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { openConnection } from '../../../src/sqlite/open.ts';
+import { type Connection, openConnection } from '../../../src/sqlite/open.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -100,20 +100,32 @@ type Read = (query: string) => Fields[] | Promise<Fields[]>;
 
 /** What is wrong in the table of a resource, against the records that the server has: nothing, in the best case. */
 export function wrongRows(file: string, resource: string, records: readonly Fields[]): string[] {
-  const connection = openConnection(file, { readonly: true });
-  try {
-    connection.defaultSafeIntegers();
-    const read = (query: string) => connection.prepare(query).all() as Fields[];
-    const [table = '', ...lists] = tablesOf(resource);
-    return wrongAmong(
-      resource,
-      records,
-      read(`SELECT * FROM ${table}`),
-      new Map(lists.map((list) => [list, read(`SELECT * FROM ${list}`)])),
+  return reading(file, (connection) => wrongThere(connection, resource, records));
+}
+
+function wrongThere(connection: Connection, resource: string, records: readonly Fields[]): string[] {
+  const read = (query: string) => connection.prepare(query).safeIntegers().all() as Fields[];
+  const [table = '', ...lists] = tablesOf(resource);
+  return wrongAmong(
+    resource,
+    records,
+    read(`SELECT * FROM ${table}`),
+    new Map(lists.map((list) => [list, read(`SELECT * FROM ${list}`)])),
+  );
+}
+
+/** The same of several resources, at most five problems of each; those without any are left out. */
+export function wrongTables(
+  file: string,
+  records: ReadonlyMap<string, readonly Fields[]>,
+  resources: Iterable<string> = Object.keys(TABLES),
+): Record<string, string[]> {
+  return reading(file, (connection) => {
+    const found = [...resources].map(
+      (name) => [name, wrongThere(connection, name, records.get(name) ?? []).slice(0, 5)] as const,
     );
-  } finally {
-    connection.close();
-  }
+    return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
+  });
 }
 
 /** The same in a database of which rows are read by `read`. */
@@ -170,9 +182,13 @@ function wrongAmong(
 
 /** Rows of a query. */
 export function queried(file: string, query: string): Fields[] {
+  return reading(file, (connection) => connection.prepare(query).all() as Fields[]);
+}
+
+function reading<T>(file: string, work: (connection: Connection) => T): T {
   const connection = openConnection(file, { readonly: true });
   try {
-    return connection.prepare(query).all() as Fields[];
+    return work(connection);
   } finally {
     connection.close();
   }

@@ -11,7 +11,7 @@ import type { TestDatabase } from '../../support/postgres.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { TABLES, wrongRowsBy } from './oracle.ts';
 import { readPostgres } from './postgresoracle.ts';
-import { connectionTo, disturbed, serverRecords } from './practice.ts';
+import { disturbed, listening, serverRecords } from './practice.ts';
 
 const clock = { now: Date.now, sleep: async () => {} };
 
@@ -27,7 +27,7 @@ export class Mirror {
     const service = await testService(undefined, { clock: new TestClock(Date.now()) });
     const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
     try {
-      const env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+      const env = await listening(service);
       const url = new URL(database.url);
       url.password = 'geheim';
       await work(new Mirror(service, url.href, { ...env, MOLAR_CONFIG_DIR: folder }));

@@ -1,4 +1,4 @@
-import type { NetworkOptions } from '../../../src/core/transport/network.ts';
+import type { Network, NetworkOptions } from '../../../src/core/transport/network.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { ImportRefused } from '../../../src/server/import/lines.ts';
 import type { Draws } from '../../faithful/random.ts';
@@ -8,8 +8,15 @@ import type { TestService } from '../../support/service.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The connection of the command line to a service that listens at an address. */
-export function connectionTo(url: string): Readonly<Record<string, string>> {
+/** Has a service listen, whose responses tell the time of its clock; what connects the command line to it. */
+export async function listening(
+  { app, clock }: Pick<TestService, 'app' | 'clock'>,
+  port = 0,
+): Promise<Readonly<Record<string, string>>> {
+  app.server.prependListener('request', (_, response) => {
+    response.setHeader('date', new Date(clock.now()).toUTCString());
+  });
+  const url = await app.listen({ host: '127.0.0.1', port });
   return { MOLAR_URL: url, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: TOKENS.full };
 }
 
@@ -24,8 +31,11 @@ const LISTS = {
   appointments: '',
 } as const;
 
-/** All records of the service by resource, read page by page and parsed, without any code of the client. */
-export async function serverRecords(service: TestService): Promise<ReadonlyMap<string, readonly Fields[]>> {
+/** Records of the service by resource, of all or of these lists, read page by page and parsed, without any code of the client. */
+export async function serverRecords(
+  service: TestService,
+  lists?: readonly string[],
+): Promise<ReadonlyMap<string, readonly Fields[]>> {
   const get = async (path: string, query: Readonly<Record<string, string | number>>) => {
     const called = await service.call('GET', path, { query });
     if (called.status !== 200) throw new Error(`${path}: ${called.text}`);
@@ -40,7 +50,9 @@ export async function serverRecords(service: TestService): Promise<ReadonlyMap<s
     }
   };
   const found = new Map<string, readonly Fields[]>();
-  for (const [name, filter] of Object.entries(LISTS)) found.set(name, await byId(`/${name}`, filter, 500));
+  for (const [name, filter] of Object.entries(LISTS))
+    if (lists === undefined || lists.includes(name)) found.set(name, await byId(`/${name}`, filter, 500));
+  if (lists !== undefined) return found;
   found.set('imageattachments', await byId('/imageattachments/async', '', 10));
   const histories: Fields[] = [];
   for (let page = 1; ; page++) {
@@ -171,6 +183,37 @@ const WEEKLY = {
   recurrenceFrequency: 1,
   recurrenceDays: ['TUESDAY'],
 } as const;
+
+/**
+ * A network to a service in this process, without sockets, which take most of the time of a short sync; but for its stream,
+ * which has to be heard while it is sent. The clock of the service is told with each response.
+ */
+export function inProcess({ app, clock }: Pick<TestService, 'app' | 'clock'>) {
+  return (options: NetworkOptions): Network => {
+    const network = openNetwork(options);
+    const send: Network['send'] = async (request) => {
+      const { method, url, headers, body, signal } = request;
+      const { pathname, search } = new URL(url);
+      if (pathname.endsWith('/stream') || (body !== undefined && typeof body !== 'string'))
+        return network.send(request);
+      signal?.throwIfAborted();
+      const { 'accept-encoding': _, ...plain } = headers;
+      const answer = await app.inject({
+        ...{ method: method as 'GET', url: pathname + search, headers: plain },
+        ...(body !== undefined && { payload: body }),
+      });
+      const told = Object.entries(answer.headers).map(([name, value]) => [name, String(value)]);
+      return {
+        status: answer.statusCode,
+        headers: { ...Object.fromEntries(told), date: new Date(clock.now()).toUTCString() },
+        body: (async function* () {
+          yield answer.rawPayload;
+        })(),
+      };
+    };
+    return { ...network, send };
+  };
+}
 
 /** A network on which something happens before a request now and then. */
 export function disturbed(before: (url: string) => Promise<void>) {

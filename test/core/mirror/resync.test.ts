@@ -15,8 +15,8 @@ import { TestClock } from '../../support/clock.ts';
 import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { queried, TABLES, wrongRows } from './oracle.ts';
-import { connectionTo, disturbed, serverRecords } from './practice.ts';
+import { queried, wrongTables } from './oracle.ts';
+import { disturbed, listening, serverRecords } from './practice.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
@@ -50,7 +50,7 @@ afterEach(async () => {
 async function start(port = 0, records: ReturnType<typeof allRecords> = []): Promise<void> {
   const clock = service?.clock ?? new TestClock(Date.now() - HOUR);
   service = await testService(records, { data, clock, streamRetentionDays: 2 });
-  env = connectionTo(await service.app.listen({ host: '127.0.0.1', port }));
+  env = await listening(service, port);
 }
 
 async function sync(words: readonly string[] = [], world: World = {}) {
@@ -64,9 +64,7 @@ async function sync(words: readonly string[] = [], world: World = {}) {
 }
 
 async function wrong(): Promise<Record<string, string[]>> {
-  const records = await serverRecords(service);
-  const found = Object.keys(TABLES).map((name) => [name, wrongRows(file, name, records.get(name) ?? [])] as const);
-  return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
+  return wrongTables(file, await serverRecords(service));
 }
 
 async function made(path: string, body: object): Promise<number> {
@@ -104,7 +102,7 @@ describe('a server that no longer has what was told', () => {
     await backUp({ data }, backup, { ...WORK, version: '1.2.3' });
     await sync(['--history']);
     const lost = await tag('lost');
-    await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName: 'Lost' } });
+    await service.call('PUT', `/patients/${PATIENTS.cleo}`, { body: { preferredName: 'Lost' } });
     await remove(`/transactiontags/${kept}`);
     const before = await sync();
     expect(buried('transaction_tags')).toEqual([kept]);

@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -11,8 +12,8 @@ import { TestClock } from '../../support/clock.ts';
 import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { queried, TABLES, wrongRows } from './oracle.ts';
-import { changeSomething, connectionTo, disturbed, serverRecords, without } from './practice.ts';
+import { queried, TABLES, wrongRows, wrongTables } from './oracle.ts';
+import { changeSomething, disturbed, inProcess, listening, serverRecords, without } from './practice.ts';
 import { troubled } from './troubles.ts';
 
 const PAYMENT = {
@@ -33,7 +34,7 @@ let env: Readonly<Record<string, string>>;
 
 async function open(): Promise<void> {
   service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  env = await listening(service);
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   file = join(folder, 'practice.db');
 }
@@ -56,16 +57,78 @@ async function sync(words: readonly string[] = [], world: World = {}) {
 }
 
 async function wrong(): Promise<Record<string, string[]>> {
-  const records = await serverRecords(service);
-  const found = Object.keys(TABLES).map(
-    (name) => [name, wrongRows(file, name, records.get(name) ?? []).slice(0, 5)] as const,
-  );
-  return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
+  return wrongTables(file, await serverRecords(service));
 }
 
-/** Brings the mirror up to date in three rounds, each of them disturbed and then quiet; it has to equal the server after each. */
+/** Records that were in the mirror after a sync, by table, and its tombstones. */
+type Known = Map<string, Set<unknown>>;
+
+/** Ids that are in the wrong one of a table and its tombstones; `known` has those of earlier syncs, and gets the others. */
+function misplaced(known: Known): string[] {
+  const queries = Object.values(TABLES).flatMap((table) =>
+    [table, `${table}_deleted`].map((name) => `SELECT '${name}' AS name, id FROM ${name}`),
+  );
+  const all = queried(file, queries.join(' UNION ALL '));
+  return Object.values(TABLES).flatMap((table) => {
+    const idsOf = (wanted: string) => new Set(all.filter(({ name }) => name === wanted).map(({ id }) => id));
+    const [rows, tombstones] = [idsOf(table), idsOf(`${table}_deleted`)];
+    const seen = new Set([...(known.get(table) ?? []), ...rows, ...tombstones]);
+    known.set(table, seen);
+    return [...seen].filter((id) => rows.has(id) === tombstones.has(id)).map((id) => `${table} ${id}`);
+  });
+}
+
+interface Column {
+  readonly table_name: string;
+  readonly column_name: string;
+  readonly type: string;
+}
+
+/** Ids that are no links: of storage, of a series, of an object that the API has no path for. */
+const NO_LINKS = [
+  'documents.thumb_nail_id',
+  'events.group_id',
+  'appointment_histories.user_id',
+  'image_attachments.exam_id',
+  'image_attachments.exam_image_id',
+  'patient_phones.phone_id',
+];
+
+/** What the stream tells every change of (specification, Events). */
+const TOLD = ['patients', 'documents', 'transactiontags', 'events'];
+
+/** What the server has at each position of its stream. */
+class Positions {
+  private readonly known: { readonly number: number; readonly records: Awaited<ReturnType<typeof serverRecords>> }[] =
+    [];
+
+  async note(): Promise<void> {
+    const headers = { authorization: `Bearer ${env.MOLAR_TOKEN}`, 'organization-id': env.MOLAR_ORGANIZATION };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(`${env.MOLAR_URL}/api/v1/stream`, { headers, agent: false }, resolve).once('error', reject);
+    });
+    response.destroy();
+    const number = Number(String(response.headers['x-stream-position']).split('-').at(-1));
+    this.known.push({ number, records: await serverRecords(service, TOLD) });
+  }
+
+  /** What in the mirror is not as it was at the position that it names. */
+  wrong(position: string | null): string[] {
+    if (position === null) return [];
+    const at = this.known.findLast(({ number }) => number <= Number(position.split('-').at(-1)));
+    return TOLD.flatMap((name) => wrongRows(file, name, at?.records.get(name) ?? []));
+  }
+}
+
+/**
+ * Brings the mirror up to date in three rounds, each of them disturbed and then quiet; it has to equal the server after each,
+ * and after a disturbed one what the server had at the position that it names.
+ */
 async function follow(seed: string): Promise<void> {
   await open();
+  const known: Known = new Map();
+  const positions = new Positions();
+  let changing: Promise<void> = positions.note();
   const draws = new Draws(`mirror of the server ${seed}`);
   // What may interrupt a run is drawn apart, since nothing is asked in an order that is certain.
   const network = new Draws(`network of the server ${seed}`);
@@ -76,23 +139,37 @@ async function follow(seed: string): Promise<void> {
     const hasStream = draws.chance(0.7);
     const busy = await sync(draws.chance(0.3) ? ['--history'] : [], {
       signal: killed.signal,
-      openNetwork: troubled(network, {
-        before: async () => {
-          if (alive-- <= 0) killed.abort(localFailure('run.interrupted', 'Killed.'));
-          if (left-- > 0 && draws.chance(0.4)) await changeSomething(service, draws);
+      openNetwork: troubled(
+        network,
+        {
+          before: async () => {
+            if (alive-- <= 0) killed.abort(localFailure('run.interrupted', 'Killed.'));
+            if (left-- > 0 && draws.chance(0.4))
+              changing = changing.then(() => changeSomething(service, draws)).then(() => positions.note());
+            await changing;
+          },
+          hasStream: () => hasStream,
+          ...{ cuts: 0.05, repeats: 0.5 },
         },
-        hasStream: () => hasStream,
-        ...{ cuts: 0.05, repeats: 0.5 },
-      }),
+        inProcess(service),
+      ),
     });
-    if (!killed.signal.aborted) expect(busy.exitCode, busy.stderr).toBe(0);
+    if (!killed.signal.aborted) {
+      expect(busy.exitCode, busy.stderr).toBe(0);
+      expect(positions.wrong(busy.summary.position)).toEqual([]);
+    }
     for (let change = draws.whole(0, 8); change > 0; change--) await changeSomething(service, draws);
+    // Longer than the time for which a sync asks again in any case.
+    service.clock.advance(draws.whole(0, 2) * 10 * 60_000);
     const hasStreamNow = draws.chance(0.7);
     const quiet = await sync([], {
-      openNetwork: troubled(network, { hasStream: () => hasStreamNow, repeats: 0.5 }),
+      openNetwork: troubled(network, { hasStream: () => hasStreamNow, repeats: 0.5 }, inProcess(service)),
     });
     expect(quiet.exitCode, quiet.stderr).toBe(0);
     expect(await wrong()).toEqual({});
+    expect(misplaced(known)).toEqual([]);
+    await positions.note();
+    service.clock.advance(draws.whole(0, 2) * 10 * 60_000);
   }
 }
 
@@ -105,6 +182,24 @@ describe('a mirror of our server', () => {
   it.each(['28', '244'])('seed %s, in which records come and go in what a killed load has read', (seed) =>
     follow(seed),
   );
+
+  it('finds links, dates, instants, names and the digits of phones by an index', async () => {
+    await open();
+    expect((await sync()).exitCode).toBe(0);
+    const columns = queried(file, 'SELECT table_name, column_name, type FROM _columns') as unknown as Column[];
+    const isWanted = ({ table_name, column_name, type }: Column) =>
+      !/^v_|_(deleted|history)$/.test(table_name) &&
+      (['date', 'instant'].includes(type) || /(_id|^name|_name|^last_modified)$/.test(column_name)) &&
+      !NO_LINKS.includes(`${table_name}.${column_name}`);
+    const wanted = columns.filter(isWanted).map(({ table_name, column_name }) => [table_name, `"${column_name}"`]);
+    const digits = ['-', '(', ')', ' ', '.', '+'].reduce((on, sign) => `replace(${on}, '${sign}', '')`, 'number');
+    const plans = [...wanted, ['patient_phones', digits]].map(([table, on]) => {
+      const [plan] = queried(file, `EXPLAIN QUERY PLAN SELECT * FROM ${table} WHERE ${on} = 'x'`);
+      return `${table} ${on}: ${plan?.detail}`;
+    });
+    expect(plans.length).toBeGreaterThan(70);
+    expect(plans.filter((plan) => !/^\S+ .*: SEARCH .* (INDEX|PRIMARY KEY) /.test(plan))).toEqual([]);
+  });
 
   it('does not bring back by old messages what a load has read later', async () => {
     await open();

@@ -2,15 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { recordOf } from '../../../src/core/mirror/records.ts';
+import { type MirrorRecord, recordOf } from '../../../src/core/mirror/records.ts';
 import { SqlMirror } from '../../../src/core/mirror/sql/sqlmirror.ts';
 import { SqliteDatabase } from '../../../src/core/mirror/sqlite/database.ts';
+import type { MirrorFacts } from '../../../src/core/mirror/store.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../../../src/core/mirror/tables.ts';
+import { TableComparison } from '../../../src/core/mirror/verify/comparison.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
+import { queried } from './oracle.ts';
 
 const TAGS = MIRROR_TABLES.find(({ name }) => name === 'transaction_tags') as MirrorTable;
 const FACTS = { organization: 'o', url: 'u', history: false, columns: {}, timezone: null };
 const ZONES = { locations: [], zone: 'UTC', isComputers: false };
+const PUBLISHED = { state: {}, found: null, missing: 0, border: 1 };
+const AT = '2026-01-01T00:00:00.000Z';
 const OPTIONS = { zones: ZONES, instantOf: () => Number.NaN, now: Date.now };
 
 let folder: string;
@@ -24,17 +29,24 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Brings records into the file, each time as another run does. */
-function write(...records: readonly string[]): Promise<void> {
-  return writeTo(SqliteDatabase.open(file), records);
+async function write(...records: readonly string[]): Promise<void> {
+  return writeTo(await SqliteDatabase.open(file), records);
 }
 
 /** Brings records, each in a part of its own where they are apart. */
 async function writeTo(database: SqliteDatabase, ...parts: readonly (readonly string[])[]): Promise<void> {
-  const store = await SqlMirror.open(database, FACTS, OPTIONS);
+  return writeAs(FACTS, database, ...parts);
+}
+
+async function writeAs(
+  facts: MirrorFacts,
+  database: SqliteDatabase,
+  ...parts: readonly (readonly string[])[]
+): Promise<void> {
+  const store = await SqlMirror.open(database, facts, OPTIONS);
   try {
     for (const records of parts) await store.stage(TAGS, records.map(recordOf));
-    const published = { state: {}, found: null, missing: 0, border: 1 };
-    await store.publish({ tables: new Map([[TAGS, published]]), locations: undefined, at: '2026-01-01T00:00:00.000Z' });
+    await store.publish({ tables: new Map([[TAGS, PUBLISHED]]), locations: undefined, at: AT });
   } finally {
     await store.close();
   }
@@ -83,7 +95,7 @@ it('lists and objects are JSON in every run, and so is what takes their place', 
 });
 
 it('true and false are 1 and 0 in every run, and a name that is taken gets a number', async () => {
-  await write('{"id":1,"tag_text":true,"tagText":"a"}');
+  await write('{"id":1,"tag_text":null,"tagText":"a"}', '{"id":1,"tag_text":true,"tagText":"a"}');
   await write('{"id":2,"tag_text":false,"tagText":"b"}');
   expect(column('tag_text_2')).toEqual({ type: 'INTEGER', values: ['integer 1', 'integer 0'] });
   expect(column('tag_text').values).toEqual(['text a', 'text b']);
@@ -103,7 +115,7 @@ it('fields whose names agree in more than PostgreSQL keeps of a name have column
 });
 
 it('a table that is too busy for a new column is tried once in a run, and the next one fills what is there', async () => {
-  const busy = SqliteDatabase.open(file);
+  const busy = await SqliteDatabase.open(file);
   let tries = 0;
   busy.alter = async () => {
     tries++;
@@ -113,4 +125,64 @@ it('a table that is too busy for a new column is tried once in a run, and the ne
   expect(tries).toBe(1);
   await write('{"id":5,"extra":"e"}');
   expect(column('extra').values).toEqual(['text a', 'null ', 'text c', 'null ', 'text e']);
+});
+
+it('a new column that had to wait is filled in every row and its latest version, and these are as old as before', async () => {
+  const facts = { ...FACTS, history: true };
+  const busy = async () => {
+    const database = await SqliteDatabase.open(file);
+    database.alter = async () => false;
+    return database;
+  };
+  // More than are filled at a time.
+  const ids = Array.from({ length: 1100 }, (_, index) => index + 1);
+  await writeAs(facts, await busy(), ['{"id":1,"extra":"old"}']);
+  await writeAs(
+    facts,
+    await busy(),
+    ids.map((id) => `{"id":${id},"extra":"x${id}"}`),
+  );
+  await writeAs(facts, await SqliteDatabase.open(file), ['{"id":2000,"extra":"new"}']);
+  const wanted = [...ids.map((id) => `text x${id}`), 'text new'];
+  expect(column('extra').values).toEqual(wanted);
+  const versions = queried(file, 'SELECT id, extra, _valid_to FROM transaction_tags_history ORDER BY rowid');
+  expect(versions[0]).toEqual({ id: 1, extra: null, _valid_to: AT });
+  expect(versions.slice(1).map(({ extra }) => `text ${extra}`)).toEqual(wanted);
+  expect(queried(file, 'SELECT DISTINCT _synced_at AS at FROM transaction_tags')).toEqual([{ at: AT }]);
+});
+
+it('a comparison takes a field that came later for no difference in rows that were read before, and for one in others', async () => {
+  const name = "it's";
+  await write('{"id":1}', '{"id":2}', `{"id":3,"${name}":"here"}`);
+  const database = await SqliteDatabase.open(file);
+  const store = await SqlMirror.open(database, FACTS, OPTIONS);
+  try {
+    const comparison = await TableComparison.open(database, store.tables, TAGS);
+    const records = [`{"id":1,"${name}":"new"}`, '{"id":2}', `{"id":3,"${name}":"there"}`, '{"id":4}'].map(recordOf);
+    expect(await comparison.compare(records)).toEqual({ missing: ['4'], different: ['3'] });
+    expect(await comparison.fieldsOf(records[2] as MirrorRecord)).toEqual([name]);
+    const learned = [`{"id":1,"more":1}`, `{"id":3,"${name}":"here","more":2}`].map(recordOf);
+    expect(await comparison.compare(learned)).toEqual({ missing: [], different: [] });
+  } finally {
+    await store.close();
+  }
+});
+
+it('a new column that had to wait is there with the next sync of the same run, whatever that brings', async () => {
+  const database = await SqliteDatabase.open(file);
+  const alter = database.alter.bind(database);
+  const answers = [false, false];
+  database.alter = async (statements) => answers.pop() ?? alter(statements);
+  const store = await SqlMirror.open(database, FACTS, OPTIONS);
+  try {
+    for (const records of [['{"id":1,"extra":"a"}'], [], ['{"id":2,"other":2}'], []]) {
+      await store.discard();
+      if (records.length > 0) await store.stage(TAGS, records.map(recordOf));
+      await store.publish({ tables: new Map([[TAGS, PUBLISHED]]), locations: undefined, at: AT });
+    }
+  } finally {
+    await store.close();
+  }
+  expect(column('extra').values).toEqual(['text a', 'null ']);
+  expect(column('other').values).toEqual(['null ', 'integer 2']);
 });

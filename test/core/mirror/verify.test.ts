@@ -8,11 +8,12 @@ import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { TestClock } from '../../support/clock.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { CREDIT, DAMAGES, PATIENT } from './damages.ts';
-import { queried, TABLES, wrongRows } from './oracle.ts';
-import { changeSomething, connectionTo, disturbed, serverRecords } from './practice.ts';
+import { queried, wrongTables } from './oracle.ts';
+import { changeSomething, disturbed, listening, serverRecords } from './practice.ts';
 
 let service: TestService;
 let folder: string;
@@ -21,7 +22,7 @@ let env: Readonly<Record<string, string>>;
 
 beforeEach(async () => {
   service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  env = await listening(service);
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   file = join(folder, 'practice.db');
 });
@@ -55,11 +56,7 @@ function damage(sql: string): void {
 }
 
 async function wrong(): Promise<Record<string, string[]>> {
-  const records = await serverRecords(service);
-  const found = Object.keys(TABLES).map(
-    (name) => [name, wrongRows(file, name, records.get(name) ?? []).slice(0, 5)] as const,
-  );
-  return Object.fromEntries(found.filter(([, problems]) => problems.length > 0));
+  return wrongTables(file, await serverRecords(service));
 }
 
 /** The ids of a query, as text. */
@@ -214,7 +211,7 @@ describe('molar mirror verify', () => {
     const { exitCode, json } = await verify(['--receipt', receipt]);
     expect(exitCode).toBe(0);
     expect(json.receipt).toBe(receipt);
-    expect((await stat(receipt)).mode & 0o777).toBe(0o600);
+    expect((await stat(receipt)).mode & 0o777).toBe(OWNER_ONLY.file);
     const proof = JSON.parse(await readFile(receipt, 'utf8'));
     expect(proof).toMatchObject({
       result: 'equal',

@@ -6,7 +6,7 @@ import { faultsOf } from '../../faithful/faults.ts';
 import { moodsOf } from '../../faithful/moods.ts';
 import { Draws } from '../../faithful/random.ts';
 import type { Resource } from '../../faithful/store.ts';
-import { queried, TABLES, wrongRows } from './oracle.ts';
+import { queried, TABLES, wrongTables } from './oracle.ts';
 
 const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 12);
 const FIRST = Number(process.env.MOLAR_MIRROR_SEED ?? 1);
@@ -64,8 +64,7 @@ function damageOne(file: string, resource: Resource, draws: Draws): string | und
 }
 
 function wrong({ service }: Driven, file: string, among: readonly Resource[]): Record<string, string[]> {
-  const rows = among.map((resource) => [resource, wrongRows(file, resource, service.reachable(resource))] as const);
-  return Object.fromEntries(rows.filter(([, problems]) => problems.length > 0));
+  return wrongTables(file, new Map(among.map((resource) => [resource, service.reachable(resource)])), among);
 }
 
 function changeSome({ service }: Driven, draws: Draws): void {

@@ -11,7 +11,7 @@ import { TestClock } from '../../support/clock.ts';
 import { PATIENTS } from '../../support/ids.ts';
 import { testService } from '../../support/service.ts';
 import { queried, wrongRows } from './oracle.ts';
-import { connectionTo, serverRecords, without } from './practice.ts';
+import { listening, serverRecords, without } from './practice.ts';
 
 let folder: string;
 let file: string;
@@ -27,7 +27,7 @@ const clock = { now: Date.now, sleep: async () => {} };
 
 it('lists of those whom a patient referred are right, though the patient did not change', async () => {
   const service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  const env = connectionTo(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  const env = await listening(service);
   const sync = async () => {
     const words = ['patients', '--to', file];
     const world = { env, clock, openNetwork: without('/stream') };
@@ -46,6 +46,28 @@ it('lists of those whom a patient referred are right, though the patient did not
       await refer(referrer);
       expect(await sync()).toEqual([]);
     }
+  } finally {
+    await service.close();
+  }
+});
+
+it('lists of those whom a patient referred are right when one of them is gone', async () => {
+  const service = await startFaithful({ seed: 'referrals', moods: {} });
+  const sync = async () => {
+    const world = { env: service.env, clock, openNetwork };
+    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], world);
+    expect(exitCode, stderr).toBe(0);
+    return wrongRows(file, 'patients', service.records('patients'));
+  };
+  try {
+    const [referrer, referred] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
+    const lastModified = '2026-01-05T15:00:00.000Z';
+    service.edit('patients', referrer, { referredPatients: [{ id: referred }], lastModified });
+    service.edit('patients', referred, { referredByPatient: { id: referrer }, lastModified });
+    expect(await sync()).toEqual([]);
+    service.edit('patients', referrer, { referredPatients: [], lastModified });
+    service.remove('patients', referred);
+    expect(await sync()).toEqual([]);
   } finally {
     await service.close();
   }

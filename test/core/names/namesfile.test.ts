@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseNames } from '../../../src/core/names/namerows.ts';
 import { Names, namesPath } from '../../../src/core/names/namesfile.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'molar-names-'));
 
@@ -20,7 +21,7 @@ describe('Names', () => {
   it('reads what it wrote, for its owner only, sorted', async () => {
     const file = join(folder(), 'deep', 'practice.csv');
     await new Names(parseNames(TEXT)).write(file);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(file).mode & 0o777).toBe(OWNER_ONLY.file);
     expect(readFileSync(file, 'utf8')).toBe(`kind,id,name,timezone,order
 location,5,Lake,,1
 location,9007199254740993,Café,Pacific/Auckland,2

@@ -34,7 +34,7 @@ export class Mirrored {
     const facts = { organization: 'o', url: 'http://localhost', history, columns: {}, timezone: null };
     const zones = { locations: [], zone: 'Asia/Tokyo', isComputers: false };
     const options = { zones, instantOf: () => Number.NaN, now: () => this.now };
-    this.store = SqlMirror.open(SqliteDatabase.open(file), facts, options);
+    this.store = SqliteDatabase.open(file).then((database) => SqlMirror.open(database, facts, options));
   }
 
   /** Records of the API, by resource, as the first load brings them. */

@@ -84,7 +84,7 @@ export async function workbook(
     ...{ columns, header, one, many },
     clock: () => new LocalClock(zone),
     clockOf: (record) => new LocalClock(zoneOf?.(record) ?? zone),
-    openSpool: () => RecordSpool.open(folder, () => 'spool'),
+    openSpool: () => RecordSpool.open(folder),
     signal: options.signal ?? new AbortController().signal,
   });
   await writePages(come(), { formatter: xlsxFormatter(), sink }).catch((cause: unknown) => {

@@ -1,9 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import { appointmentHistories } from '../../../src/catalog/resources/appointmenthistories.ts';
 import { readComplete } from '../../../src/core/pages/complete.ts';
+import { walkNumbered } from '../../../src/core/pages/numbered.ts';
+import type { WalkOptions } from '../../../src/core/pages/walkoptions.ts';
 import { answer, clientOf } from '../transport/script.ts';
-import { FakeService, type Habits } from './fakeservice.ts';
+import { type FakeRow, FakeService, type Habits } from './fakeservice.ts';
 import { idsOf, NOW, read, sorted, spread } from './reading.ts';
 
 describe('a walk by page numbers', () => {
@@ -79,5 +82,72 @@ describe('a walk by page numbers', () => {
     const list = readComplete(clientOf(service), operationOf(appointmentHistories, 'list'), { ...options, count });
     for await (const page of list) ids.push(...page.rows.map(({ id }) => Number(id)));
     expect(sorted(ids)).toEqual(idsOf(HISTORIES));
+  });
+});
+
+describe('walkNumbered alone', () => {
+  const list = operationOf(appointmentHistories, 'list');
+  const rowsOf = (...ids: number[]): FakeRow[] => ids.map((id) => ({ id }));
+
+  async function walk(service: FakeService, options: Partial<WalkOptions>): Promise<number[]> {
+    const ids: number[] = [];
+    for await (const page of walkNumbered(clientOf(service), list, { pageSize: 4, ...options }))
+      ids.push(...page.rows.map(({ id }) => Number(id)));
+    return ids;
+  }
+
+  it('brings each row once up to the limit, whatever is added in front of the others meanwhile', async () => {
+    const given = fc.record({
+      ids: fc.uniqueArray(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 30 }),
+      // As many rows as a page holds move each page to the next number, which may happen twice on end.
+      added: fc.array(fc.constantFrom(0, 1, 4), { maxLength: 2 }),
+      pageSize: fc.integer({ min: 1, max: 6 }),
+      floor: fc.constantFrom(0, 100),
+      limit: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(given, async ({ ids, added, pageSize, floor, limit }) => {
+        const instead: Habits['instead'] = ({ page }) => {
+          const more = Number(page) > 2 ? added.splice(0, 1)[0] : 0;
+          const first = 1000 + service.rows.length;
+          service.rows = [...rowsOf(...Array.from({ length: more ?? 0 }, (_, at) => first + at)), ...service.rows];
+          return undefined;
+        };
+        const service = new FakeService(rowsOf(...ids), { instead });
+        const from = { lastId: String(floor), fetched: 2 };
+        const most = limit === undefined ? undefined : limit + from.fetched;
+        const found = await walk(service, { pageSize, from, limit: most });
+        expect(new Set(found).size).toBe(found.length);
+        const wanted = ids.filter((id) => id > floor);
+        if (limit === undefined) expect(found.filter((id) => id < 1000)).toEqual(wanted);
+        else expect(found.length).toBeLessThanOrEqual(limit);
+        expect(found.length).toBeGreaterThanOrEqual(Math.min(wanted.length, limit ?? wanted.length));
+      }),
+    );
+  });
+
+  it.each([
+    [2, 'goes on'],
+    [3, 'ends with an error'],
+  ])('after a page that came %d times more it %s', async (times) => {
+    const instead: Habits['instead'] = ({ page }) => {
+      const number = Number(page);
+      return answer(200, { data: number <= times + 1 ? rowsOf(1, 2) : number === times + 2 ? rowsOf(3) : [] });
+    };
+    const walked = walk(new FakeService([], { instead }), {});
+    if (times === 2) expect(await walked).toEqual([1, 2, 3]);
+    else
+      await expect(walked).rejects.toMatchObject({ code: 'pages.order', message: expect.stringContaining('Page 4') });
+  });
+
+  it.each([
+    [50, ['50', '25', '12', '6']],
+    [2, ['2', '1']],
+  ])('gives up a page that always times out, of %d rows at first', async (pageSize, sizes) => {
+    const instead: Habits['instead'] = ({ page }) => (page === '2' ? answer(408, '') : undefined);
+    const service = new FakeService(rowsOf(...Array.from({ length: 200 }, (_, at) => at + 1)), { instead });
+    await expect(walk(service, { pageSize })).rejects.toMatchObject({ status: 408 });
+    const firsts = service.queries.filter(({ page }) => page === '1');
+    expect(firsts.map((query) => query.pageSize)).toEqual(sizes);
   });
 });

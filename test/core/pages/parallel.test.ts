@@ -109,6 +109,17 @@ describe('walkParallel', () => {
     expect(server.most).toBe(2);
   });
 
+  it('reads no further ahead of a slow reader than it may buffer, however dense the ids become', async () => {
+    const ids = [...upTo(1_000_000, 100_000), ...upTo(3000).map((id) => id + 1_000_000)];
+    const server = new PagingServer(ids);
+    const pages = walkParallel(clientOf(server), list, { pageSize: 10, parallel: 2 });
+    const found: Row[] = [...((await pages.next()).value?.rows ?? [])];
+    for (let turn = 0; turn < 500; turn++) await new Promise((done) => setImmediate(done));
+    expect(server.queries.length).toBeLessThan(20);
+    for await (const page of pages) found.push(...page.rows);
+    expect(found).toEqual(rows(ids));
+  });
+
   it('asks one page after another for what one page holds', async () => {
     const server = new PagingServer(upTo(1_000_000, 200_000));
     await walk(server);

@@ -1,18 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../src/catalog/define.ts';
+import type { FilterKey } from '../../../src/catalog/filter/check.ts';
 import { documents } from '../../../src/catalog/resources/documents.ts';
 import { missedAppointments } from '../../../src/catalog/resources/missedappointments.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { transactions } from '../../../src/catalog/resources/transactions.ts';
 import { PageTimeout } from '../../../src/core/pages/page.ts';
 import { inSlices, sliceKey } from '../../../src/core/pages/slices.ts';
+import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const DAY = 86_400_000;
 
 /** The filters that were read to the end, and what could not be. */
-async function sliced(filter: string, widest: number, resource: Resource = patients) {
+async function sliced(filter: string, widest: number | ((from: number) => number), resource: Resource = patients) {
   const read: string[] = [];
   const unread: string[] = [];
   const key = sliceKey(operationOf(resource, 'list'));
@@ -21,7 +23,8 @@ async function sliced(filter: string, widest: number, resource: Resource = patie
     const [from = '0001-01-01', to = '2027-01-01'] = ['>=?', '<=?'].map(
       (operator) => new RegExp(`${key.key}${operator}([^,]+)`).exec(slice)?.[1],
     );
-    if (Date.parse(to) - Date.parse(from) > widest) throw new PageTimeout();
+    const most = typeof widest === 'number' ? widest : widest(Date.parse(from));
+    if (Date.parse(to) - Date.parse(from) > most) throw new PageTimeout();
     yield slice;
   };
   for await (const slice of inSlices(filter, key, NOW, one, (what) => unread.push(what))) read.push(slice);
@@ -57,6 +60,30 @@ describe('inSlices', () => {
   it('cuts dates at days', async () => {
     const { read } = await sliced('patient.id==5', 3 * 365 * DAY, missedAppointments);
     expect(read.at(-1)).toMatch(/^patient.id==5,start>=\d{4}-\d\d-\d\dT00:00:00Z$/);
+  });
+
+  it.each([
+    ['wide ones where the service is quick', () => Number.POSITIVE_INFINITY, 8],
+    // Each of a month would be some 550.
+    ['wide ones again after a slow stretch', (from: number) => (from < Date.UTC(1982, 0) ? 30 * DAY : Infinity), 100],
+  ])('asks for %s', async (_what, widest, most) => {
+    const { read } = await sliced('lastModified>=1980-01-01T00:00:00Z', widest);
+    expect(read.length).toBeLessThan(most);
+  });
+
+  it('begins with the later of two lower bounds', async () => {
+    const { read } = await sliced('lastModified>=2025-01-01T00:00:00Z,lastModified>=2020-01-01T00:00:00Z', 90 * DAY);
+    expect(read.length).toBeGreaterThan(5);
+    expect(read.filter((slice) => !/lastModified>=202[56]/.test(slice))).toEqual([]);
+  });
+
+  it('fails on anything but a timeout, of the oldest records, too', async () => {
+    const key = sliceKey(operationOf(patients, 'list'));
+    const refusing = () => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new ApiFailure(403, [], null)) }),
+    });
+    const reading = inSlices('', key as FilterKey, NOW, refusing, () => undefined).next();
+    await expect(reading).rejects.toMatchObject({ status: 403 });
   });
 
   it('fails when the narrowest slice times out', async () => {

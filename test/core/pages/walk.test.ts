@@ -243,6 +243,25 @@ describe('walkPages', () => {
     await expect(walk(script, { signal: stop.signal })).rejects.toBe(reason);
   });
 
+  it('passes on the time and the warnings of each answer, and no time that is none', async () => {
+    const warnings = [{ code: 'w', title: 'W', description: 'One.' }];
+    const date = 'Sun, 22 Nov 2026 12:00:00 GMT';
+    const script = new Script(
+      success(rows(1), { warnings }, { date }),
+      success(rows(2), {}, { date: 'x' }),
+      success([]),
+    );
+    const told: unknown[] = [];
+    await walk(script, { onServerTime: (time) => told.push(time), onWarnings: (some) => told.push(...some) });
+    expect(told).toEqual([Date.UTC(2026, 10, 22, 12), expect.objectContaining({ title: 'W' })]);
+  });
+
+  it('asks for no smaller page than one row', async () => {
+    const script = new Script(answer(408, ''), success(rows(1)), success([]));
+    await walk(script, { pageSize: 1 });
+    expect(script.queries.map(({ pageSize }) => pageSize)).toEqual(['1', '1', '1']);
+  });
+
   it('brings everything once and in order, whatever the page size and the limit', async () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 2 ** 53 - 1 }), { maxLength: 40 });
     const limits = fc.option(fc.integer({ min: 1, max: 50 }), { nil: undefined });

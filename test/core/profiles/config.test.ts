@@ -1,6 +1,6 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCredential } from '../../../src/core/connection/credentials.ts';
 import { type ConnectionFlags, readSettings } from '../../../src/core/connection/settings.ts';
@@ -89,7 +89,7 @@ describe('the config file', () => {
     ['darwin', { HOME: '/srv/ann' }, '/srv/ann/Library/Preferences/molar/config.json'],
     ['linux', { HOME: '/srv/ann', MOLAR_CONFIG_DIR: '/srv/molar' }, '/srv/molar/config.json'],
   ])('is on %s with %o at %s', (platform, env, path) => {
-    expect(configPath(env, platform)).toBe(path);
+    expect(configPath(env, platform)).toBe(normalize(path));
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Profile, ProfileSecret, StoredConfig } from '../../../src/core/profiles/config.ts';
 import { SecretStore } from '../../../src/core/profiles/secretstore.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { type Act, type Behaviour, FakeKeyring, HeldClock } from './fakekeyring.ts';
 
 const TOKEN: ProfileSecret = { kind: 'token', token: 'hush-token' };
@@ -52,7 +53,7 @@ describe('a secret that is kept', () => {
     const { path, keyring, secrets, stored } = world({ behaves: (asked) => (asked === act ? how : 'works') });
     expect(await secrets.saveProfile(path, 'work', profile(TOKEN))).toEqual({ where: 'file', reason: because });
     expect(stored()).toEqual(TOKEN);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(path).mode & 0o777).toBe(OWNER_ONLY.file);
     expect(keyring.entries.size).toBe(0);
   });
 
@@ -144,7 +145,7 @@ describe('a profile that is removed', () => {
     keyring.behaves = () => how;
     await expect(secrets.deleteProfile(path, 'work')).rejects.toMatchObject({
       exitCode: 2,
-      hint: expect.stringContaining('MOLAR_KEYRING=off molar profiles remove work'),
+      hint: expect.stringContaining('set MOLAR_KEYRING to off before'),
     });
     expect(stored()).toEqual({ kind: 'keyring', account: 'work id-1' });
   });
@@ -166,7 +167,7 @@ describe('a secret that is read', () => {
       'a keyring that refuses',
       'refuses',
       'cannot be read: it cannot be used',
-      'MOLAR_KEYRING=off molar login --profile work',
+      'set MOLAR_KEYRING to off and run molar login --profile work again',
     ],
     ['a lost entry', 'lost', 'no longer holds the secret of profile work', 'Run molar login --profile work again.'],
     ['MOLAR_KEYRING=off', 'off', 'which MOLAR_KEYRING=off leaves alone', 'Unset MOLAR_KEYRING'],

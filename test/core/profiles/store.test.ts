@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { holdLock, type LockOwner } from '../../../src/core/lockfile.ts';
 import { type Profile, readConfig } from '../../../src/core/profiles/config.ts';
 import { changeConfig, withProfile } from '../../../src/core/profiles/store.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 
 let folder: string;
 let path: string;
@@ -30,7 +31,7 @@ describe('changeConfig', () => {
   it('makes the folder and a file that only its owner reads, and leaves no lock', async () => {
     await changeConfig(path, (config) => withProfile(config, 'work', profile('org-1')), owner());
     expect(readConfig(path)).toEqual({ profile: 'work', profiles: { work: profile('org-1') }, defaults: {} });
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(path)).mode & 0o777).toBe(OWNER_ONLY.file);
     expect(await readdir(join(folder, 'molar'))).toEqual(['config.json']);
   });
 

@@ -15,7 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const openSpool = () => RecordSpool.open(folder, () => String(++spools));
+const openSpool = () => {
+  spools++;
+  return RecordSpool.open(folder);
+};
 const name = { name: 'name', path: ['name'], isId: false };
 const ORDER = new RowOrder([{ column: name, descending: true }]);
 

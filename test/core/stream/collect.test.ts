@@ -13,7 +13,6 @@ import { broken, clientOf, Script, SleepLog } from '../transport/script.ts';
 import { eventOf, itemsOf, messageOf, readItem, streamAnswer } from './messages.ts';
 
 let folder: string;
-let ids = 0;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
 });
@@ -34,7 +33,7 @@ function complete(total: unknown, correlationId = 'c-1'): StreamMessage {
 
 /** Collects from items and gives the rows in the order they are written, or the failure. */
 async function run(items: AsyncIterable<StreamItem>, now: () => number = () => 0) {
-  const spool = await RecordSpool.open(folder, () => String(++ids));
+  const spool = await RecordSpool.open(folder);
   let asked = 0;
   const request = async () => `c-${++asked}`;
   try {

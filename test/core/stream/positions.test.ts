@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkListenerName, type NamedPosition, PositionStore } from '../../../src/core/stream/positions.ts';
+import { OWNER_ONLY } from '../../support/capabilities.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -31,7 +32,7 @@ describe('positions', () => {
     expect(await positions.read(place)).toEqual({ ...position, position: '0a1b2c3d-42' });
     const [file = '', ...others] = await readdir(positions.folder);
     expect(others).toEqual([]);
-    expect((await stat(join(positions.folder, file))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(positions.folder, file))).mode & 0o777).toBe(OWNER_ONLY.file);
   });
 
   it.each([

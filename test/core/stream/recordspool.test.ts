@@ -6,13 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RecordSpool } from '../../../src/core/stream/recordspool.ts';
 
 let folder: string;
-let ids = 0;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const openSpool = () => RecordSpool.open(folder, () => String(++ids));
+const openSpool = () => RecordSpool.open(folder);
 
 async function all(batches: AsyncIterable<readonly string[]>): Promise<string[]> {
   const lines: string[] = [];
@@ -52,6 +51,6 @@ describe('RecordSpool', () => {
   });
 
   it('fails with 9 where it cannot write', async () => {
-    await expect(RecordSpool.open(join(folder, 'nowhere'), () => 'x')).rejects.toMatchObject({ exitCode: 9 });
+    await expect(RecordSpool.open(join(folder, 'nowhere'))).rejects.toMatchObject({ exitCode: 9 });
   });
 });

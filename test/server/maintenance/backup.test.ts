@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import type { Manifest } from '../../../src/server/maintenance/backup/manifest.ts';
@@ -129,9 +129,14 @@ describe('a backup', () => {
     await expect(stat(target)).rejects.toThrow('ENOENT');
     const kept = await filesIn(join(`${target}.part`, 'files'));
     const times = await Promise.all(kept.map(async (name) => (await stat(name)).mtimeMs));
+    // As a power cut leaves a file: not under its name yet, and with other bytes.
+    const [cut = ''] = kept;
+    const { size } = await stat(cut);
+    await rm(cut);
+    await writeFile(join(`${target}.part`, 'files/incoming', basename(cut)), Buffer.alloc(size));
     expect(await backUp({ data: base }, target, OPTIONS)).toMatchObject({ problems: [], files: kept.length });
     const there = await filesIn(join(target, 'files'));
-    expect(await Promise.all(there.map(async (name) => (await stat(name)).mtimeMs))).toEqual(times);
+    expect((await Promise.all(there.map(async (name) => (await stat(name)).mtimeMs))).slice(1)).toEqual(times.slice(1));
   });
 
   it('of documents that are deleted meanwhile has a later state, with all its files', async () => {

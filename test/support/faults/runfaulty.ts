@@ -75,6 +75,7 @@ async function run(argv: readonly string[], world: Prepared): Promise<Omit<Fault
       signal,
       failure: () => (signal.aborted ? (signal.reason as Failure) : undefined),
       allowEnding: () => undefined,
+      terminate: () => undefined,
       stop: () => undefined,
     }),
     streams: {

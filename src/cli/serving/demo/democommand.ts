@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../../catalog/failures.ts';
 import type { Environment } from '../../../core/environment.ts';
+import { removeTree } from '../../../filesystem/durable.ts';
+import { nodeAlias, settingsCommand } from '../../../shells/settings.ts';
 import { isOn } from '../../flags/values.ts';
 import { MolarCommand } from '../../molarcommand.ts';
 import { type Launcher, startServer } from './children.ts';
@@ -17,7 +19,7 @@ export abstract class DemoCommand extends MolarCommand {
 
   override async run(): Promise<void> {
     const { flags } = await this.input();
-    const { temporaryFolder, env, clock, signal, setExitCode } = this.context;
+    const { temporaryFolder, env, clock, shell, signal, setExitCode } = this.context;
     const folder = await mkdtemp(join(temporaryFolder, 'molar-demo-'));
     const script = join(this.config.root, 'bin', 'run.js');
     try {
@@ -29,7 +31,8 @@ export abstract class DemoCommand extends MolarCommand {
         const settings = { MOLAR_CONFIG_DIR: join(folder, 'config') };
         const launcher: Launcher = { script, folder, env: { ...withoutConnection(env), ...connection, ...settings } };
         await this.print(`It listens on ${server.url}. Everything below is what the commands print.\n`);
-        await workingDay(launcher, (text) => this.print(text), new Date(clock.now()), signal);
+        const say = (text: string) => this.print(text);
+        await workingDay(launcher, { say, shell }, new Date(clock.now()), signal);
         if (isOn(flags, 'keep')) await this.keep(folder, script, server.url, signal);
         else
           await this.print('\nThat was the demo. Run it with --keep to try commands of your own on the same server.\n');
@@ -38,13 +41,14 @@ export abstract class DemoCommand extends MolarCommand {
       }
       setExitCode(EXIT.done);
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await removeTree(folder);
     }
   }
 
   private async keep(folder: string, script: string, url: string, signal: AbortSignal): Promise<void> {
-    const file = join(folder, 'server', 'demo.env');
-    const lines = [`source '${file}'`, `alias molar="node '${script}'"`, 'molar patients list'];
+    const { shell } = this.context;
+    const settings = settingsCommand(join(folder, 'server', 'demo'), shell);
+    const lines = [settings, nodeAlias('molar', script, shell), 'molar patients list'];
     await this.print(`\nThe server keeps running on ${url}. To reach it from another shell:\n\n`);
     await this.print(`${lines.map((line) => `  ${line}\n`).join('')}\n`);
     await this.print(`Its API is described on ${url}/docs.\nCtrl-C here stops the server and removes its data.\n`);

@@ -2,13 +2,20 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../../catalog/failures.ts';
 import { Failure } from '../../../core/failure.ts';
+import { quoteWord } from '../../../shells/quote.ts';
+import { PROMPTS, type Shell } from '../../../shells/shell.ts';
 import { type Finished, type Launcher, runMolar } from './children.ts';
 
 /** The first location of the demo practice, and its time zone, which the API does not give. */
 const LOCATION = { id: '1000000000001', zone: 'America/Denver' };
 
-/** Where a demo writes what it shows. */
-export type Say = (text: string) => Promise<void>;
+type Say = (text: string) => Promise<void>;
+
+/** Where a demo writes what it shows, and the shell that commands are shown for. */
+export interface Audience {
+  readonly say: Say;
+  readonly shell: Shell;
+}
 
 /** Maximum lines shown of a command's output. */
 const MAX_SHOWN = 12;
@@ -21,10 +28,15 @@ const RECALL_LIST =
 type Molar = (line: string, ...more: string[]) => Promise<Finished>;
 
 /** The commands of a working day, run one after the other against a server; every line shown is what a command printed. */
-export async function workingDay(launcher: Launcher, say: Say, now: Date, signal: AbortSignal): Promise<void> {
+export async function workingDay(
+  launcher: Launcher,
+  { say, shell }: Audience,
+  now: Date,
+  signal: AbortSignal,
+): Promise<void> {
   const molar: Molar = async (line, ...more) => {
     const args = [...line.split(' '), ...more];
-    await say(`\n$ molar ${args.map(quoted).join(' ')}\n`);
+    await say(`\n${PROMPTS[shell]}molar ${args.map((word) => quoteWord(word, shell)).join(' ')}\n`);
     const done = await runMolar(launcher, args, signal);
     await say(excerpt(done.stdout) + done.stderr);
     return done;
@@ -109,11 +121,6 @@ function excerpt(text: string): string {
   const lines = text.split('\n');
   if (lines.length - 1 <= MAX_SHOWN) return text;
   return `${lines.slice(0, MAX_SHOWN).join('\n')}\n… and ${lines.length - 1 - MAX_SHOWN} more lines\n`;
-}
-
-/** A word as a shell takes it. */
-function quoted(word: string): string {
-  return /^[\w.,:/@=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** A one-page PDF that says what it is; for demonstrations. */

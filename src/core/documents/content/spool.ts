@@ -1,5 +1,4 @@
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { openNameless } from '../../../filesystem/private.ts';
 import { codeOf, Failure, fileFailure } from '../../failure.ts';
 import { type ContentSource, tooLarge } from './source.ts';
 
@@ -41,14 +40,5 @@ export async function spool(
   } catch (cause) {
     await handle.close();
     throw codeOf(cause) === undefined || cause instanceof Failure ? cause : failed(cause);
-  }
-}
-
-async function openNameless(parent: string): Promise<FileHandle> {
-  const folder = await mkdtemp(join(parent, 'molar-'));
-  try {
-    return await open(join(folder, 'spool'), 'wx+', 0o600);
-  } finally {
-    await rm(folder, { recursive: true });
   }
 }

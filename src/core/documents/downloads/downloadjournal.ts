@@ -1,7 +1,9 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
+import { removeFile, syncFile, syncFolder } from '../../../filesystem/durable.ts';
+import { createPrivate } from '../../../filesystem/private.ts';
 import { codeOf, fileFailure } from '../../failure.ts';
 import { holdLock, type LockOwner } from '../../lockfile.ts';
 import { openOwnFile } from '../../output/ownfile.ts';
@@ -28,7 +30,7 @@ export interface JournalEntry {
 /** Which of the entries a run is about. */
 export type JournalScope = Pick<JournalEntry, 'server' | 'organization' | 'variant'>;
 
-const { O_RDWR, O_CREAT, O_EXCL, O_APPEND } = constants;
+const { O_RDWR, O_APPEND } = constants;
 
 /**
  * What was downloaded into a folder, one JSON object a line, so that another run skips what is there and gives every
@@ -39,7 +41,7 @@ export interface DownloadJournal {
   readonly names: readonly string[];
   find(id: number): JournalEntry | undefined;
   add(entry: Omit<JournalEntry, keyof JournalScope>): Promise<void>;
-  /** Releases the folder; an empty journal is removed. */
+  /** Makes the journal last and releases the folder; an empty journal is removed. */
   close(): Promise<void>;
 }
 
@@ -71,8 +73,13 @@ export async function openDownloadJournal(
       },
       async close() {
         const facts = await file.stat().catch(() => undefined);
-        if (facts?.size === 0) await unlink(path).catch(() => undefined);
+        // What a power cut takes of it while the run lasts is compared with the server once more.
+        if (facts?.size !== 0)
+          await syncFile(file, 'data')
+            .then(() => syncFolder(folder.path))
+            .catch(() => undefined);
         await file.close().catch(() => undefined);
+        if (facts?.size === 0) await removeFile(path).catch(() => undefined);
         await release();
       },
     };
@@ -84,7 +91,7 @@ export async function openDownloadJournal(
 
 /** A new journal, or the one that we left. Names of documents are not told to another user, who may have put one there. */
 async function openJournal(path: string): Promise<FileHandle> {
-  const made = await open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0o600).catch((cause: unknown) => {
+  const made = await createPrivate(path, O_APPEND).catch((cause: unknown) => {
     if (codeOf(cause) === 'EEXIST') return undefined;
     throw cause;
   });

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { lstat, unlink } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
+import { removeFile } from '../../../filesystem/durable.ts';
+import { isSameFile } from '../../../filesystem/identity.ts';
 import { codeOf, type Failure, fileFailure, localFailure } from '../../failure.ts';
 import { openRegular } from '../../output/ownfile.ts';
 
@@ -49,6 +51,5 @@ export async function hashOfFile({ path, label }: LabelledPath, algorithm: strin
 export async function removeLinkedPart({ path }: LabelledPath): Promise<void> {
   const part = `${path}.part`;
   const [file, beside] = await Promise.all([path, part].map((each) => lstat(each).catch(() => undefined)));
-  if (file?.isFile() && beside?.isFile() && file.ino === beside.ino && file.dev === beside.dev)
-    await unlink(part).catch(() => undefined);
+  if (file?.isFile() && isSameFile(file, beside)) await removeFile(part).catch(() => undefined);
 }

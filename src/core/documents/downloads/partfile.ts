@@ -1,13 +1,14 @@
 import { createHash, type Hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, link, lstat, rename } from 'node:fs/promises';
-import { platform } from 'node:os';
+import { type FileHandle, lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { linkFile, moveFile, removeFile, syncFolder } from '../../../filesystem/durable.ts';
+import { isOpenToOthers, replacePrivate } from '../../../filesystem/private.ts';
 import { codeOf } from '../../failure.ts';
-import { createPart, flushFolder, guarded, seal } from '../../output/atomicfile.ts';
+import { guarded, seal } from '../../output/atomicfile.ts';
 import { openOwnFile } from '../../output/ownfile.ts';
 import { fileExists, type LabelledPath } from './localfile.ts';
-import { type PartKey, readNote, removeIfPresent, type Validator, writeNote } from './partnote.ts';
+import { type PartKey, readNote, type Validator, writeNote } from './partnote.ts';
 
 const CHUNK = 1024 * 1024;
 
@@ -47,7 +48,7 @@ export class PartFile {
   begin(validator: Validator | undefined): Promise<void> {
     return this.guarded(async () => {
       await this.drop();
-      this.file = await createPart(this.path);
+      this.file = await replacePrivate(this.path);
       this.validator = validator;
       if (validator !== undefined) await writeNote(this.notePath, this.key, validator);
     });
@@ -88,13 +89,13 @@ export class PartFile {
       await this.opened.close();
       this.file = undefined;
       try {
-        await removeIfPresent(this.notePath);
-        await (overwrite ? rename(this.path, this.target.path) : this.rename());
+        await removeFile(this.notePath);
+        await (overwrite ? moveFile(this.path, this.target.path) : this.rename());
       } catch (cause) {
         await this.drop();
         throw cause;
       }
-      await flushFolder(dirname(this.target.path));
+      await syncFolder(dirname(this.target.path));
     });
   }
 
@@ -130,7 +131,8 @@ export class PartFile {
     if (!file) return;
     this.file = file;
     const facts = await file.stat();
-    if (!isPrivate(facts) || facts.size === 0 || facts.size > note.validator.total) return this.drop();
+    // A part that others can read was not left by an earlier run.
+    if (isOpenToOthers(facts) || facts.size === 0 || facts.size > note.validator.total) return this.drop();
     this.validator = note.validator;
     await this.rehash(facts.size);
   }
@@ -139,14 +141,14 @@ export class PartFile {
   private async rename(): Promise<void> {
     const { path } = this.target;
     try {
-      await link(this.path, path);
+      await linkFile(this.path, path);
     } catch (cause) {
       if (codeOf(cause) === 'EEXIST') throw fileExists(this.target);
       if (!NO_HARD_LINKS.includes(codeOf(cause) ?? '')) throw cause;
       if ((await lstat(path).catch(() => undefined)) !== undefined) throw fileExists(this.target);
-      return rename(this.path, path);
+      return moveFile(this.path, path);
     }
-    await removeIfPresent(this.path);
+    await removeFile(this.path);
   }
 
   private async drop(): Promise<void> {
@@ -155,8 +157,8 @@ export class PartFile {
     this.validator = undefined;
     this.size = 0;
     this.hash = createHash('sha256');
-    await removeIfPresent(this.notePath);
-    await removeIfPresent(this.path);
+    await removeFile(this.notePath);
+    await removeFile(this.path);
   }
 
   private async rehash(size: number): Promise<void> {
@@ -188,8 +190,3 @@ export function isStrong(etag: string): boolean {
 
 /** Codes of file systems that give a file one name only. */
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES'];
-
-/** A part that others can read was not left by an earlier run. */
-function isPrivate({ mode }: { readonly mode: number }): boolean {
-  return (mode & 0o077) === 0 || platform() === 'win32';
-}

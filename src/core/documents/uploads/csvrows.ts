@@ -1,5 +1,3 @@
-import { usageFailure } from '../../failure.ts';
-
 /** One record of a CSV file: its cells, and the line it starts on. */
 export interface CsvRow {
   readonly line: number;
@@ -14,28 +12,35 @@ export class CsvSyntax extends Error {
   }
 }
 
-/** The text of a CSV file, which `label` names in the message. Throws a Failure (exit 2) for what is not UTF-8. */
-export function csvText(bytes: Uint8Array, label: string, hint?: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    const more = { source: label, ...(hint !== undefined && { hint }) };
-    throw usageFailure(`${label} is not UTF-8 text. Save it as "CSV UTF-8".`, more);
-  }
+/** What Excel reads in the first line, `sep=;`, and what Export-Csv of PowerShell 5 writes there, `#TYPE …`. */
+const PREAMBLE = /^(?:"?sep=([^\r\n"])"?|#TYPE [^\r\n]*|"#TYPE [^\r\n]*")[ \t]*(?:\r?\n|$)/i;
+
+/** A text without that line, and the separator that it names; a comma where it names none. */
+export function withoutPreamble(text: string): { readonly rest: string; readonly separator: string } {
+  const [line = '', separator = ','] = PREAMBLE.exec(text) ?? [];
+  return { rest: text.slice(line.length), separator };
 }
 
+/** What is told of a file whose cells seem to be separated by something else. */
+export const NOT_COMMAS =
+  'its cells are not separated by commas. If semicolons separate them, put the line sep=; at the top.';
+
 const QUOTED = /"([^"]*(?:""[^"]*)*)"(?!")/y;
-const PLAIN = /[^,\r\n]*(?:\r(?!\n)[^,\r\n]*)*/y;
-const SEPARATOR = /,|\r?\n|$/y;
 
 /**
- * Reads RFC 4180 text with LF or CRLF: quoted cells may hold commas, quotes (doubled) and line breaks. A byte order mark
- * and lines without any text are skipped. Throws `CsvSyntax` for a quote that is not closed or is inside a cell.
+ * Reads RFC 4180 text with LF or CRLF, or with nothing but CR, as "CSV (Macintosh)" of Excel has it: quoted cells may hold
+ * commas, quotes (doubled) and line breaks. A first line as Excel and PowerShell have it (`withoutPreamble`) names the
+ * separator; lines without any text are skipped. Throws `CsvSyntax` for a quote that is not closed or is inside a cell.
  */
-export function parseCsv(text: string): CsvRow[] {
+export function parseCsv(given: string): CsvRow[] {
+  const whole = hasLines(given) ? given : given.replace(/"[^"]*"|\r/g, (found) => (found === '\r' ? '\n' : found));
+  const { rest: text, separator: comma } = withoutPreamble(whole);
+  const code = `\\u{${comma.codePointAt(0)?.toString(16)}}`;
+  const PLAIN = new RegExp(`[^${code}\\r\\n]*(?:\\r(?!\\n)[^${code}\\r\\n]*)*`, 'uy');
+  const SEPARATOR = new RegExp(`${code}|\\r?\\n|$`, 'uy');
   const rows: CsvRow[] = [];
-  let at = text.startsWith('\ufeff') ? 1 : 0;
-  let line = 1;
+  let at = 0;
+  let line = text.length === whole.length ? 1 : 2;
   const take = (pattern: RegExp) => {
     pattern.lastIndex = at;
     const found = pattern.exec(text);
@@ -59,13 +64,18 @@ export function parseCsv(text: string): CsvRow[] {
     do {
       row.cells.push(takeCell());
       separator = take(SEPARATOR)?.[0];
-    } while (separator === ',');
+    } while (separator === comma);
     if (separator === undefined)
       throw new CsvSyntax(line, 'text after a closing quote; double the quotes inside a cell.');
     if (separator !== '') line++;
     if (row.cells.length > 1 || row.cells[0] !== '') rows.push(row);
   }
   return rows;
+}
+
+/** Whether a line ends in LF; the breaks inside of cells are LF for Excel in any file. */
+function hasLines(text: string): boolean {
+  return text.replace(/"[^"]*"/g, '').includes('\n');
 }
 
 /** Text that a spreadsheet would run as a formula, or that already carries the quote that stops it. */

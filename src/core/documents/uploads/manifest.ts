@@ -1,5 +1,6 @@
 import { usageFailure } from '../../failure.ts';
-import { type CsvRow, CsvSyntax, csvText, parseCsv, unescapeFormula } from './csvrows.ts';
+import { textFrom } from '../../textfile.ts';
+import { type CsvRow, CsvSyntax, NOT_COMMAS, parseCsv, unescapeFormula } from './csvrows.ts';
 import {
   type EarlierOutcome,
   EXTRA_COLUMNS,
@@ -16,7 +17,7 @@ import {
 const KNOWN: readonly string[] = [...MANIFEST_COLUMNS, ...EXTRA_COLUMNS, ...RESULT_COLUMNS, ...REVIEW_COLUMNS];
 
 /**
- * Reads a manifest, the results CSV of an earlier run (contract §2) or a review file: UTF-8, columns in any order,
+ * Reads a manifest, the results CSV of an earlier run (contract §2) or a review file, columns in any order,
  * `file` required. With a column `candidates` a row without an owner is still for review.
  * `label` names it in messages. Throws a Failure with exit code 2 that says what is wrong and in which line.
  */
@@ -30,7 +31,7 @@ export function readManifest(bytes: Uint8Array, label: string): UploadRow[] {
 const COLUMNS_HINT = `Its first line must name columns: ${MANIFEST_COLUMNS.join(',')} (only file is required).`;
 
 function parse(bytes: Uint8Array, label: string): CsvRow[] {
-  const text = csvText(bytes, label);
+  const text = textFrom(bytes, label);
   try {
     return parseCsv(text);
   } catch (cause) {
@@ -42,8 +43,7 @@ function parse(bytes: Uint8Array, label: string): CsvRow[] {
 function readHeader(cells: readonly string[], label: string): string[] {
   const names = cells.map((cell) => cell.trim());
   const wrong = (what: string) => usageFailure(`${label}: ${what}`, { source: label });
-  if (names.length === 1 && /[;\t]/.test(names[0] ?? ''))
-    throw wrong(`its cells are not separated by commas. ${COLUMNS_HINT}`);
+  if (names.length === 1 && /[;\t]/.test(names[0] ?? '')) throw wrong(`${NOT_COMMAS} ${COLUMNS_HINT}`);
   const unknown = names.filter((name) => !KNOWN.includes(name)).map((name) => JSON.stringify(name));
   if (unknown.length > 0) throw wrong(`unknown column ${unknown.join(', ')}. Columns: ${KNOWN.join(', ')}.`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);

@@ -1,10 +1,12 @@
 import { constants } from 'node:fs';
-import { lstat, rename } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
+import { moveFile } from '../../../filesystem/durable.ts';
+import { ignoreMissing } from '../../../filesystem/system.ts';
 import { codeOf, Failure, fileFailure, usageFailure } from '../../failure.ts';
 import { guarded, writeAtomicFile } from '../../output/atomicfile.ts';
-import { ignoreMissing, openRegular } from '../../output/ownfile.ts';
+import { openRegular } from '../../output/ownfile.ts';
 import { escapeFormula } from './csvrows.ts';
 import { readManifest } from './manifest.ts';
 import {
@@ -133,7 +135,7 @@ export async function moveAside(path: string): Promise<string> {
   for (let number = 1; ; number++) {
     const aside = `${path.slice(0, path.length - extension.length)}.${number}${extension}`;
     if (await isTaken(aside)) continue;
-    await rename(path, aside).catch((cause: unknown) => {
+    await moveFile(path, aside).catch((cause: unknown) => {
       throw fileFailure(`rename ${path}`, cause);
     });
     return aside;

@@ -1,5 +1,5 @@
-import { unlink } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
+import { removeFile } from '../../../filesystem/durable.ts';
 import { Failure, usageFailure } from '../../failure.ts';
 import { guarded, readIfPresent, writeAtomicFile } from '../../output/atomicfile.ts';
 import { escapeFormula } from './csvrows.ts';
@@ -48,7 +48,7 @@ export async function writeReview(
   }
   const kept = earlier === 'filled in' ? await moveAside(path) : undefined;
   if (isNeeded) await writeAtomicFile(path, formatReview(rows));
-  else if (earlier === 'as written') await guarded(`remove ${label}`, () => unlink(path));
+  else if (earlier === 'as written') await guarded(`remove ${label}`, () => removeFile(path));
   return kept;
 }
 

@@ -75,7 +75,7 @@ function checkInput(input: UploadInput): void {
   const folders = folderFlag(input) ?? (layouts && '--layout');
   if (manifest !== undefined && folders !== undefined)
     throw wrong(folders, `${folders} is for folders; a manifest names each file.`);
-  if (include.includes('')) throw wrong('--include', "--include needs a pattern, as in --include '*.pdf'.");
+  if (include.includes('')) throw wrong('--include', '--include needs a pattern, as in --include "*.pdf".');
   if (layouts !== undefined && LAYOUT_FIELDS.some((key) => defaults[key] !== undefined)) {
     const message = `With ${layoutFlag(layouts)} the folders say patient, tag, date and name; leave the flags out.`;
     throw wrong('--layout', message);

@@ -1,8 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
+import { syncFile } from '../../../filesystem/durable.ts';
+import { replacePrivate } from '../../../filesystem/private.ts';
 import { fileFailure, usageFailure } from '../../failure.ts';
-import { createPart, discard, guarded, publish } from '../../output/atomicfile.ts';
+import { discard, guarded, publish } from '../../output/atomicfile.ts';
 import { readOwnFile, replaceable } from '../../output/ownfile.ts';
 import { sharedRun } from './sharedrun.ts';
 
@@ -66,7 +68,7 @@ export async function openJournal(path: string): Promise<OpenJournal> {
 async function begin(path: string, text: string): Promise<FileHandle> {
   const target = await replaceable(path);
   const part = `${target}.part`;
-  const file = await createPart(part);
+  const file = await replacePrivate(part);
   try {
     await file.appendFile(text);
     await publish(file, part, target);
@@ -87,7 +89,7 @@ function lineAppender(file: FileHandle, path: string): AppendLine {
     try {
       // A few lines into the system's cache: handing that to the thread pool would take longer.
       appendFileSync(file.fd, text);
-      if (durable) await file.datasync();
+      if (durable) await syncFile(file, 'data');
     } catch (cause) {
       throw fileFailure(`write ${path}`, cause);
     }

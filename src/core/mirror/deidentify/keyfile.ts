@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { platform } from 'node:process';
+import { syncFolder, writeDurably } from '../../../filesystem/durable.ts';
+import { createPrivate, isOpenToOthers } from '../../../filesystem/private.ts';
+import { ignoreMissing } from '../../../filesystem/system.ts';
 import { usageFailure } from '../../failure.ts';
-import { flushFolder, guarded } from '../../output/atomicfile.ts';
-import { ignoreMissing, makeOwnFolder, openRegular } from '../../output/ownfile.ts';
+import { guarded } from '../../output/atomicfile.ts';
+import { makeOwnFolder, openRegular } from '../../output/ownfile.ts';
 
 /** Bytes of a key. */
 const SIZE = 32;
@@ -21,13 +22,14 @@ export async function readKey(path: string): Promise<Key | undefined> {
   const file = await guarded(`read ${path}`, () => openRegular(path, constants.O_RDONLY).catch(ignoreMissing));
   if (file === undefined) return undefined;
   try {
-    const { size, mode } = await file.stat();
+    const facts = await file.stat();
+    const { size } = facts;
     if (size !== SIZE)
       throw usageFailure(`${path} is no key: it must have ${SIZE} bytes, it has ${size}.`, {
         source: '--deidentify',
         hint: 'Name the file of the key, or one that does not exist yet to make a key.',
       });
-    return { secret: await file.readFile(), isOpen: (mode & 0o077) !== 0 && platform !== 'win32' };
+    return { secret: await file.readFile(), isOpen: isOpenToOthers(facts) };
   } finally {
     await file.close();
   }
@@ -38,14 +40,8 @@ export async function makeKey(path: string): Promise<Key> {
   const secret = randomBytes(SIZE);
   await guarded(`make the key ${path}`, async () => {
     await makeOwnFolder(dirname(path));
-    const file = await open(path, 'wx', 0o600);
-    try {
-      await file.writeFile(secret);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await flushFolder(dirname(path));
+    await writeDurably(await createPrivate(path), secret);
+    await syncFolder(dirname(path));
   });
   return { secret, isOpen: false };
 }

@@ -1,5 +1,6 @@
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { moveFile, removeTree } from '../../../filesystem/durable.ts';
 import { CircuitBreaker, notTried } from '../../circuitbreaker.ts';
 import { downloadTo } from '../../documents/downloads/downloadfile.ts';
 import { FileNames } from '../../documents/downloads/filenames.ts';
@@ -83,9 +84,7 @@ class FilesRun {
       if (failure !== undefined) failures.push({ id, failure });
     }
     for (const id of gone) {
-      await guarded(`remove ${join(this.folder, id)}`, () =>
-        rm(join(this.folder, id), { recursive: true, force: true }),
-      );
+      await guarded(`remove ${join(this.folder, id)}`, () => removeTree(join(this.folder, id)));
       await this.index.forget(id);
     }
     return { downloaded, removed: gone.size, failures };
@@ -116,7 +115,7 @@ class FilesRun {
     if (isCurrent && known.file === file) return false;
     if (isCurrent && !known.isAbsent) {
       await guarded(`rename ${this.path(id, known.file).label}`, () =>
-        rename(this.path(id, known.file).path, this.path(id, file).path),
+        moveFile(this.path(id, known.file).path, this.path(id, file).path),
       );
       await this.index.set({ ...known, file });
       return false;
@@ -137,7 +136,7 @@ class FilesRun {
       return true;
     } catch (cause) {
       if (cause instanceof NoVariant) {
-        await rm(join(this.folder, id), { recursive: true, force: true });
+        await removeTree(join(this.folder, id));
         await this.index.set({ ...wanted, isAbsent: true });
       }
       // It was deleted meanwhile: the next sync hears of it.
@@ -154,8 +153,7 @@ class FilesRun {
   private async removeOthers(id: string, file: string): Promise<void> {
     const folder = join(this.folder, id);
     await guarded(`read the folder ${folder}`, async () => {
-      for (const name of await readdir(folder))
-        if (name !== file) await rm(join(folder, name), { recursive: true, force: true });
+      for (const name of await readdir(folder)) if (name !== file) await removeTree(join(folder, name));
     });
   }
 

@@ -57,7 +57,7 @@ export class PostgresDatabase implements MirrorDatabase {
   constructor(
     readonly name: string,
     readonly client: Client,
-    private readonly schema: string,
+    readonly schema: string,
   ) {}
 
   async isNew(): Promise<boolean> {

@@ -75,7 +75,9 @@ export class PostgresWriter implements TableWriter {
         await this.database.insert(quoted(child.name), [key, ORDINAL, ...child.columns], lists[index] ?? []);
       }
     };
-    await this.database.script('SAVEPOINT loading');
+    // A crash costs the last batches together with the progress that names them: they are loaded again. What publishes
+    // the table is synced, and with it all before it.
+    await this.database.script('SET LOCAL synchronous_commit = off; SAVEPOINT loading');
     try {
       await write();
     } catch (cause) {

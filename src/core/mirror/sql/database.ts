@@ -113,6 +113,8 @@ export interface TableWriter {
 export interface MirrorDatabase {
   /** What it is called where users see it: a path, or an address without a password. */
   readonly name: string;
+  /** The schema that its tables are in. */
+  readonly schema: string;
   readonly dialect: Dialect;
   /** Whether it has no mirror yet. Throws a Failure with exit code 9 for what must not be touched. */
   isNew(): Promise<boolean>;

@@ -13,6 +13,8 @@ export interface MirrorContents {
 
 /** The same, and what it says of its tables. */
 export interface DescribedMirror extends MirrorContents {
+  /** The schema of its tables. */
+  readonly schema: string;
   /** Every column: table, name, type, unit, wire name, and what it is. */
   readonly columns: readonly Readonly<Record<string, string | null>>[];
 }
@@ -31,7 +33,7 @@ export async function readDescription(database: MirrorDatabase): Promise<Describ
   const contents = await readContents(database);
   if (contents === undefined) return undefined;
   const columns = await database.rows<Record<string, string | null>>(database.dialect.columns('1 = 1'));
-  return { ...contents, columns };
+  return { ...contents, schema: database.schema, columns };
 }
 
 /** The failure of a mirror that is not there (exit 4). */

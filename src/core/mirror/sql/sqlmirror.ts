@@ -87,7 +87,10 @@ export class SqlMirror implements MirrorStore {
   }
 
   async discard(): Promise<void> {
-    await this.database.transaction(() => this.database.script(DISCARD));
+    await this.database.transaction(async () => {
+      await this.database.script(DISCARD);
+      await this.tables.learnAgain();
+    });
   }
 
   async receive(changes: readonly ReceivedChange[]): Promise<void> {

@@ -3,17 +3,19 @@ import { quoted } from '../names.ts';
 import { type MirrorRecord, onlyFields } from '../records.ts';
 import { TableRows } from '../rows.ts';
 import type { MirrorChoices } from '../store.ts';
-import {
-  type ChildTable,
-  type ColumnType,
-  MIRROR_TABLES,
-  type MirrorColumn,
-  type MirrorTable,
-  OWN_COLUMNS,
-} from '../tables.ts';
+import { type ChildTable, MIRROR_TABLES, type MirrorColumn, type MirrorTable, OWN_COLUMNS } from '../tables.ts';
 import type { InstantOf } from '../values.ts';
 import { joinedViews, tableView, type View } from '../views.ts';
-import type { ChangeCounts, Dialect, MirrorDatabase, TableWriter, Target } from './database.ts';
+import {
+  DELETED_AT,
+  DESCRIPTION,
+  type Described,
+  type Learned,
+  learnedType,
+  ORDINAL,
+  unitOf,
+} from './columndescriptions.ts';
+import type { ChangeCounts, MirrorDatabase, TableWriter } from './database.ts';
 import { fillColumn } from './filling.ts';
 import { historyTables, indexes, resourceTables, sqlType, zoneTables } from './schema.ts';
 
@@ -39,8 +41,8 @@ export class TableSet {
   private readonly rows = new Map<string, TableRows>();
   private readonly writers = new Map<string, TableWriter>();
   private readonly changes = new Map<string, ChangeCounts>();
-  /** Tables that others kept too busy for a new column: to try again with each batch would keep those waiting. */
-  private readonly busy = new Set<string>();
+  /** Rows of tables that others kept too busy for new columns: to try again with each batch would keep those waiting. */
+  private readonly busy = new Map<string, TableRows>();
 
   constructor(
     private readonly database: MirrorDatabase,
@@ -121,17 +123,36 @@ export class TableSet {
 
   /** Adds columns for fields of records that the catalog does not know. */
   async learn(table: MirrorTable, records: readonly MirrorRecord[]): Promise<void> {
-    if (this.busy.has(table.name)) return;
+    const busy = this.busy.get(table.name);
+    if (busy !== undefined) {
+      busy.learn(records);
+      return;
+    }
     const rows = await this.rowsOf(table);
     const columns = rows.learn(records);
-    if (columns.length === 0) return;
-    if (await this.addColumns(this.own(table), columns)) {
+    if (columns.length > 0) await this.fillColumns(rows, columns);
+  }
+
+  /** Adds columns that others kept from being added before. */
+  async learnAgain(): Promise<void> {
+    const waiting = [...this.busy.values()];
+    this.busy.clear();
+    for (const rows of waiting) {
+      const { columns } = await this.rowsOf(rows.table);
+      this.rows.set(rows.table.name, rows);
+      await this.fillColumns(rows, rows.columns.slice(columns.length));
+    }
+  }
+
+  private async fillColumns(rows: TableRows, columns: readonly MirrorColumn[]): Promise<void> {
+    const { table } = rows;
+    if (await this.addColumns(table, columns)) {
       const writer = await this.writerOf(table, false);
       for (const column of columns) await fillColumn(this.database, rows, writer, column, this.choices.history);
       return;
     }
-    // Their values stand in the records until another sync learns them.
-    this.busy.add(table.name);
+    // Their values stand in the records until another sync adds them.
+    this.busy.set(table.name, rows);
     this.rows.delete(table.name);
     this.writers.delete(table.name);
   }
@@ -255,41 +276,4 @@ export class TableSet {
   private async describe(rows: readonly Described[]): Promise<void> {
     await this.database.insert('_columns', DESCRIPTION, rows, { key: ['table_name', 'column_name'] });
   }
-}
-
-/** A row of `_columns`. */
-type Described = readonly (string | null)[];
-
-/** The columns of `_columns`. */
-const DESCRIPTION: readonly Target[] = ['table_name', 'column_name', 'type', 'unit', 'field', 'about'].map((name) => {
-  return { name, type: 'text' };
-});
-
-const NO_FIELD = { path: [], field: null } as const;
-const ORDINAL: MirrorColumn = { ...NO_FIELD, name: 'ordinal', type: 'integer', about: 'Place in the list, from 1' };
-const DELETED_AT: MirrorColumn = {
-  ...{ ...NO_FIELD, name: '_deleted_at', type: 'instant' },
-  about: 'When it was deleted, or when it was missed',
-};
-
-/** A row of `_columns` for a field that the catalog does not know. */
-interface Learned {
-  readonly column_name: string;
-  readonly type: string;
-  readonly unit: string | null;
-  readonly field: string;
-  readonly about: string;
-}
-
-/** The type of a column of an unknown field by what `_columns` says of it. */
-function learnedType({ type, unit }: Learned, { types }: Dialect): ColumnType {
-  if (type === types.number) return 'number';
-  if (type === types.boolean) return 'boolean';
-  return unit === UNITS.json ? 'json' : 'text';
-}
-
-const UNITS: Readonly<Partial<Record<ColumnType, string>>> = { cents: 'cents', instant: 'UTC', json: 'JSON' };
-
-function unitOf(type: ColumnType): string | null {
-  return UNITS[type] ?? null;
 }

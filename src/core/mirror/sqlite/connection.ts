@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { closeFile } from '../../../filesystem/private.ts';
 import { type Connection, openConnection, SqliteUnusable } from '../../../sqlite/open.ts';
 import { localFailure } from '../../failure.ts';
 
@@ -6,8 +7,8 @@ import { localFailure } from '../../failure.ts';
 const APPLICATION = 0x6d6f6c72;
 const VERSION = 1;
 
-/** Bytes of a page. */
-const PAGE = 16 * 1024;
+/** Bytes of a page. Indexes are made in three quarters of the time that half of it takes. */
+const PAGE = 32 * 1024;
 
 /** Bytes of pages that are kept in memory, and that are written to the log before they go into the file. */
 const MEMORY = 8 * 1024 * 1024;
@@ -16,13 +17,13 @@ const MEMORY = 8 * 1024 * 1024;
 export const PATIENCE = 5000;
 
 /** Opens the database of a mirror to write, and makes one where there is none: 0600. Throws a Failure with exit code 9. */
-export function openToWrite(file: string): Connection {
+export async function openToWrite(file: string): Promise<Connection> {
   // Looked at before anything can be written, so that another file stays as it is.
   if (existsSync(file)) openToRead(file)?.close();
   const connection = guarded(file, () => openConnection(file));
   try {
+    await closeFile(file);
     return guarded(file, () => {
-      chmodSync(file, 0o600);
       // Of a new file: rows have a kilobyte or two, and indexes are made by reading all of them.
       connection.pragma(`page_size = ${PAGE}`);
       connection.pragma('journal_mode = WAL');

@@ -23,6 +23,7 @@ const LINES = 500;
 
 /** The file of a mirror (D52). Nothing in it waits for anything: a transaction is not interrupted by other work of the process. */
 export class SqliteDatabase implements MirrorDatabase {
+  readonly schema = 'main';
   readonly dialect = SQLITE;
   /** Prepared once: the garbage collector does not know how much memory SQLite keeps for each. */
   private readonly statements = new Map<string, Statement>();
@@ -38,8 +39,8 @@ export class SqliteDatabase implements MirrorDatabase {
   }
 
   /** Opens a file to write, and makes it where there is none. Throws a Failure with exit code 9. */
-  static open(file: string): SqliteDatabase {
-    return new SqliteDatabase(file, openToWrite(file));
+  static async open(file: string): Promise<SqliteDatabase> {
+    return new SqliteDatabase(file, await openToWrite(file));
   }
 
   /** What `work` reads of the mirror in a file; undefined where there is none. Throws a Failure with exit code 9. */

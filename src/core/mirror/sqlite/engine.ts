@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { removeFile } from '../../../filesystem/durable.ts';
 import { holderOf, holdLock } from '../../lockfile.ts';
 import { guarded } from '../../output/atomicfile.ts';
 import { makeOwnFolder } from '../../output/ownfile.ts';
@@ -19,7 +19,7 @@ export const SQLITE_ENGINE: MirrorEngine<FilePlace> = {
       release,
       read: () => SqliteDatabase.read(file, readContents),
       async open(facts, options) {
-        const database = SqliteDatabase.open(file);
+        const database = await SqliteDatabase.open(file);
         try {
           return await SqlMirror.open(database, facts, options);
         } catch (cause) {
@@ -29,7 +29,7 @@ export const SQLITE_ENGINE: MirrorEngine<FilePlace> = {
       },
       remove: () =>
         guarded(`remove ${file}`, async () => {
-          for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true });
+          for (const suffix of ['', '-wal', '-shm']) await removeFile(file + suffix);
         }),
     };
   },

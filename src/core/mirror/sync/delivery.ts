@@ -56,6 +56,8 @@ export async function* delivered(
       if (correlationId === undefined) throw incomplete('The response does not name the delivery.');
     } else if (item.kind === 'message') {
       const { message, text } = item;
+      // One that comes twice counts once.
+      item.handled();
       if (message.operation === RESYNC) throw incomplete('The server no longer has some messages.');
       if (message.correlationId !== correlationId) continue;
       if (message.operation === 'READ_COMPLETE') {

@@ -6,7 +6,7 @@ import { ConnectionLost } from '../../stream/source.ts';
 import { type Backoff, retryDelay } from '../../transport/retry.ts';
 import type { RowChanges } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
-import { placeOf, type Stream } from './listening.ts';
+import { isBehind, type Stream } from './listening.ts';
 import { isOfMirror } from './refusal.ts';
 import type { SyncOutcome } from './syncrun.ts';
 
@@ -149,13 +149,6 @@ class Follower {
     const at = new Date(this.following.clock.now()).toISOString();
     return this.following.onEvent({ event, at, asOf, position, ...changes });
   }
-}
-
-/** Whether a message is newer than what is here. */
-function isBehind(position: string | null, message: string): boolean {
-  if (position === null) return true;
-  const [here, there] = [placeOf(position), placeOf(message)];
-  return here.epoch !== there.epoch || here.number < there.number;
 }
 
 /** Whether another attempt may succeed: not after a refusal, when the disk failed, or when records are missing. */

@@ -22,6 +22,13 @@ export function placeOf(position: string): Place {
   return { epoch: position.slice(0, Math.max(0, at)), number: Number(position.slice(at + 1)) };
 }
 
+/** Whether a message is newer than what is here. */
+export function isBehind(position: string | null, message: string): boolean {
+  if (position === null) return true;
+  const [here, there] = [placeOf(position), placeOf(message)];
+  return here.epoch !== there.epoch || here.number < there.number;
+}
+
 /** Milliseconds in which the service has to begin to answer: one that has no stream may say nothing at all. */
 const ANSWER = 10_000;
 
@@ -98,6 +105,8 @@ export class Stream {
           if (item.kind === 'opened') continue;
           if (item.kind === 'message') {
             if (item.message.operation === RESYNC) return false;
+            // Sent at least once (D42): one that comes late again must not bring back what was so then.
+            if (!isBehind(after, item.position)) continue;
             await batch.add(item);
             item.handled();
           }

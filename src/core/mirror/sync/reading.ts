@@ -222,14 +222,23 @@ export class ResourceReader {
     let records: MirrorRecord[] = [];
     let position: WalkPosition | undefined;
     let count = 0;
-    for await (const page of pages) {
-      for (const row of page.rows) records.push(this.chosen(row));
-      position = page.position ?? position;
-      this.context.onRecords(page.rows.length);
-      if (++count < MAX_PAGES && records.length < MAX_RECORDS) continue;
-      await work(records, position);
-      records = [];
-      count = 0;
+    // The next pages are read meanwhile: a database may be another process.
+    let written: Promise<void> = Promise.resolve();
+    try {
+      for await (const page of pages) {
+        for (const row of page.rows) records.push(this.chosen(row));
+        position = page.position ?? position;
+        this.context.onRecords(page.rows.length);
+        if (++count < MAX_PAGES && records.length < MAX_RECORDS) continue;
+        await written;
+        written = work(records, position);
+        // What it fails with is thrown where it is awaited.
+        written.catch(() => undefined);
+        records = [];
+        count = 0;
+      }
+    } finally {
+      await written;
     }
     if (records.length > 0) await work(records, position);
   }

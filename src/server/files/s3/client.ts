@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { decodePem, NotText } from '../../../text/decode.ts';
 import { StoreUnusable } from '../../store/store.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -70,12 +71,12 @@ function pathStyleOf(env: Environment, endpoint: string | undefined): boolean {
   throw new StoreUnusable('AWS_S3_FORCE_PATH_STYLE is neither true nor false.', 'Set it to true or false.');
 }
 
-async function certificatesOf(env: Environment): Promise<Buffer | undefined> {
+async function certificatesOf(env: Environment): Promise<string | undefined> {
   if (!env.AWS_CA_BUNDLE) return undefined;
   try {
-    return await readFile(env.AWS_CA_BUNDLE);
+    return decodePem(await readFile(env.AWS_CA_BUNDLE));
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
+    const reason = cause instanceof NotText ? cause.message : ((cause as NodeJS.ErrnoException).code ?? 'unreadable');
     const next = 'Set AWS_CA_BUNDLE to a file of certificates in PEM.';
     throw new StoreUnusable(`The file that AWS_CA_BUNDLE names cannot be read: ${reason}.`, next, cause);
   }

@@ -20,7 +20,7 @@ export interface PaceLimits {
 
 export const PACE: PaceLimits = {
   atOnce: 100,
-  busyMs: 4,
+  busyMs: 2,
   quietMs: 100,
   pause: 1,
   busyForMs: 5_000,

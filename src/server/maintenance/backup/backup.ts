@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import sql, { join as joined } from 'sql-template-tag';
+import { removeTree } from '../../../filesystem/durable.ts';
 import { openDiskFiles } from '../../files/disk.ts';
 import type { Files } from '../../files/files.ts';
 import { MIGRATIONS_TABLE, readSchema } from '../../store/schema/introspection.ts';
@@ -76,6 +76,9 @@ async function fill(
   folder: string,
   options: BackupOptions,
 ): Promise<Omit<BackupReport, 'backup'>> {
+  // What an interrupted run was copying is under no name of the backup, and may be of any content: it is copied again.
+  const incoming = join(folder, 'files', 'incoming');
+  await removeTree(incoming);
   const files = await openDiskFiles(join(folder, 'files'));
   if (options.since !== undefined) await linkEarlier(resolve(options.since), folder, opened.live, options);
   // Most files come first, without a state held open: a database that is written to keeps all since an open state.
@@ -103,7 +106,7 @@ async function fill(
       files: list,
       problems: problems.length,
     };
-    await rm(join(folder, 'files', 'incoming'), { recursive: true, force: true });
+    await removeTree(incoming);
     await writeManifest(folder, manifest);
     const bytes = database.bytes + list.bytes;
     return {

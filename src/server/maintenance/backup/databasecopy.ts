@@ -1,12 +1,12 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFolder, syncPath } from '../../../filesystem/durable.ts';
+import { createPrivate } from '../../../filesystem/private.ts';
 import { openConnection } from '../../../sqlite/open.ts';
 import { PROGRAMS, type Program } from '../../store/schema/introspection.ts';
 import { Statements } from '../../store/sqlite/statements.ts';
 import { openSqliteStore } from '../../store/sqlite/store.ts';
 import { StoreUnusable } from '../../store/store.ts';
 import { completeCopy, copyDatabase, countTables, type TableCounts } from '../copy/database.ts';
-import { syncFolder } from '../partfolder.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { DATABASE, openSqliteSnapshot, removeDatabase, type SqliteSnapshot } from '../snapshot.ts';
 import type { Work } from '../work.ts';
@@ -32,9 +32,7 @@ export async function writeDatabaseCopy(snapshot: Snapshot, folder: string, work
   else await copyRows(snapshot, folder, work);
   finish(file);
   const counts = await verifyCounts(snapshot, folder);
-  const written = await open(file, 'r');
-  await written.sync();
-  await written.close();
+  await syncPath(file);
   await syncFolder(folder);
   return counts;
 }
@@ -45,7 +43,7 @@ function isSqlite(snapshot: Snapshot): snapshot is SqliteSnapshot {
 
 /** SQLite's own backup. The snapshot is open on the connection, so writes meanwhile neither show nor begin it anew. */
 async function copyPages({ connection }: SqliteSnapshot, file: string, { progress, signal }: Work): Promise<void> {
-  const made = await open(file, 'wx', 0o600);
+  const made = await createPrivate(file);
   await made.close();
   let left: number | undefined;
   await connection.backup(file, {

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { link, mkdir, readdir, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import sql from 'sql-template-tag';
+import { linkFile } from '../../../filesystem/durable.ts';
+import { makePrivateFolder } from '../../../filesystem/private.ts';
 import { fileName, storagePath } from '../../files/files.ts';
 import { type Reader, StoreUnusable } from '../../store/store.ts';
 import type { FileOwner } from '../check/files.ts';
-import { syncFolder } from '../partfolder.ts';
 import { turn, type Work } from '../work.ts';
 import { FILE_LIST, hashFile, readFileList, readManifest } from './manifest.ts';
 import { refuseLinks } from './planted.ts';
@@ -31,12 +32,10 @@ export async function linkEarlier(earlier: string, folder: string, live: Reader,
   for await (const { name, sha256 } of readFileList(earlier)) {
     const path = join('files', storagePath(name));
     if (!existsSync(join(folder, path)) && (await isNamed(live, name, sha256))) {
-      await linkFile(join(earlier, path), join(folder, path), sha256);
+      await linkIntact(join(earlier, path), join(folder, path), sha256);
     }
     await turn(work, 'Reading files of the earlier backup', 1);
   }
-  for (const entry of await readdir(join(folder, 'files'))) await syncFolder(join(folder, 'files', entry));
-  await syncFolder(join(folder, 'files'));
 }
 
 /** Whether a document has a file of this name, and an original with this SHA-256. */
@@ -49,11 +48,11 @@ async function isNamed(live: Reader, name: string, sha256: string): Promise<bool
   return owner?.variants.split(',').some((variant) => name === fileName(guid, variant)) ?? false;
 }
 
-async function linkFile(from: string, to: string, sha256: string): Promise<void> {
+async function linkIntact(from: string, to: string, sha256: string): Promise<void> {
   try {
     if ((await hashFile(from)).sha256 !== sha256) return;
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-    await link(from, to);
+    await makePrivateFolder(dirname(to));
+    await linkFile(from, to);
   } catch {
     // Unreadable, or on a disk without links: the source has it.
   }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { syncFile, writeDurably } from '../../../filesystem/durable.ts';
+import { replacePrivate } from '../../../filesystem/private.ts';
 import { storagePath } from '../../files/files.ts';
 import { StoreUnusable } from '../../store/store.ts';
 import type { TableCounts } from '../copy/database.ts';
@@ -33,13 +35,8 @@ export interface Manifest {
 
 /** Writes the manifest, which is on the disk then. */
 export async function writeManifest(folder: string, manifest: Omit<Manifest, 'format'>): Promise<void> {
-  const file = await open(join(folder, MANIFEST), 'w', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify({ format: FORMAT, ...manifest }, null, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  const file = await replacePrivate(join(folder, MANIFEST));
+  await writeDurably(file, `${JSON.stringify({ format: FORMAT, ...manifest }, null, 2)}\n`);
 }
 
 /** Reads the manifest of a backup. Throws `StoreUnusable` for a folder that is none, or of a later form. */
@@ -71,7 +68,7 @@ export async function writeFileList(
   files: AsyncIterable<HashedFile>,
 ): Promise<Manifest['files'] & { readonly wrong: readonly string[]; readonly shared: number }> {
   const hash = createHash('sha256');
-  const list = await open(join(folder, FILE_LIST), 'w', 0o600);
+  const list = await replacePrivate(join(folder, FILE_LIST));
   const wrong: string[] = [];
   let count = 0;
   let bytes = 0;
@@ -86,7 +83,7 @@ export async function writeFileList(
       if ((await stat(join(folder, 'files', storagePath(file.name)))).nlink > 1) shared++;
       if (file.sha256 !== null && file.sha256 !== file.found) wrong.push(file.name);
     }
-    await list.sync();
+    await syncFile(list);
   } finally {
     await list.close();
   }

@@ -1,10 +1,11 @@
 import { existsSync, type Stats } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { isOurs } from '../../owner.ts';
+import { isSameFile } from '../../../filesystem/identity.ts';
+import { isOurs } from '../../../filesystem/private.ts';
 import { PROGRAMS, type Program } from '../../store/schema/introspection.ts';
 import { StoreUnusable } from '../../store/store.ts';
-import { LOCK } from '../partfolder.ts';
+import { MARK } from '../partfolder.ts';
 import { DATABASE, openSqliteSnapshot } from '../snapshot.ts';
 import { MANIFEST } from './manifest.ts';
 
@@ -41,7 +42,7 @@ async function backupsBeside(backup: string): Promise<string[]> {
   for (const folder of folders) {
     const found = await lstat(folder).catch(() => undefined);
     if (found === undefined || !found.isDirectory() || !isOurs(found)) continue;
-    if (existsSync(join(folder, MANIFEST)) || existsSync(join(folder, LOCK))) backups.push(folder);
+    if (existsSync(join(folder, MANIFEST)) || existsSync(join(folder, MARK))) backups.push(folder);
   }
   return backups;
 }
@@ -50,7 +51,7 @@ async function backupsBeside(backup: string): Promise<string[]> {
 async function isShared(file: Stats, path: string, backups: readonly string[]): Promise<boolean> {
   if (!/^files[/\\][^/\\]{2}[/\\]/.test(path)) return false;
   const names = await Promise.all(backups.map((backup) => lstat(join(backup, path)).catch(() => undefined)));
-  return names.filter((found) => found?.ino === file.ino && found.dev === file.dev).length === file.nlink;
+  return names.filter((found) => isSameFile(found, file)).length === file.nlink;
 }
 
 /** A folder that is not there is told by the reader of its manifest. */

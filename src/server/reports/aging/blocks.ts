@@ -12,14 +12,14 @@ const WIDTHS = [40, 30, 20, 10].map((bits) => 2 ** bits);
 const EACH_WIDTH = raw(`(${WIDTHS.map((width) => `SELECT CAST(${width} AS BIGINT) AS width`).join(' UNION ALL ')})`);
 
 /**
- * Adds to the blocks what the noted changes will change of the ledger: call it before they are settled. `after`: the rows
- * of the ledger that there will be, as `org`, `location_id` and `guarantor_id`.
+ * Adds to the blocks what the noted changes, a table of `org` and `id`, will change of the ledger: call it before they are
+ * settled. `after`: the rows of the ledger that there will be, as `org`, `location_id` and `guarantor_id`.
  */
-export async function changeBlocks(tx: Transaction, after: Sql): Promise<void> {
+export async function changeBlocks(tx: Transaction, noted: Sql, after: Sql): Promise<void> {
   await addBlocks(
     tx,
     sql`SELECT l.org, l.location_id, l.guarantor_id, -1 AS transactions
-      FROM ledger_changes n CROSS JOIN ledger l WHERE l.org = n.org AND l.id = n.id
+      FROM ${noted} AS n CROSS JOIN ledger l WHERE l.org = n.org AND l.id = n.id
       UNION ALL SELECT a.org, a.location_id, a.guarantor_id, 1 FROM (${after}) AS a`,
   );
 }

@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { join, type Sql } from 'sql-template-tag';
 import type { Link } from '../../../catalog/fields/composites.ts';
 import { cents } from '../../money.ts';
 import type { Organization } from '../../organizations.ts';
@@ -85,23 +85,26 @@ async function hasLedger(tx: Transaction, organization: Organization, imported: 
  * undistributed part, negative (D34). Costs grow with what has changed, not with the ledger.
  */
 export async function settleLedger(tx: Transaction): Promise<void> {
-  const noted = await tx.get(sql`SELECT 1 AS found FROM ledger_changes LIMIT 1`);
+  const noted = await notedChanges(tx);
   if (noted === undefined) return;
   // A credit changes what is open of the charges it settles, and a charge what is left of the credits applied to it.
   // CROSS JOIN, here and below, keeps SQLite from walking a whole table: what has changed leads.
   await tx.run(sql`INSERT INTO ledger_changes (org, id)
-    SELECT d.org, d.charge_id FROM ledger_changes n CROSS JOIN distributions d WHERE d.org = n.org AND d.credit_id = n.id
+    SELECT d.org, d.charge_id FROM ${noted} AS n CROSS JOIN distributions d WHERE d.org = n.org AND d.credit_id = n.id
     UNION ALL
-    SELECT d.org, d.credit_id FROM ledger_changes n CROSS JOIN distributions d WHERE d.org = n.org AND d.charge_id = n.id
+    SELECT d.org, d.credit_id FROM ${noted} AS n CROSS JOIN distributions d WHERE d.org = n.org AND d.charge_id = n.id
     ON CONFLICT DO NOTHING`);
-  const from = sql`ledger_changes n CROSS JOIN transactions t`;
+  // With those that were just added.
+  const changes = (await notedChanges(tx)) ?? noted;
+  const from = sql`${changes} AS n CROSS JOIN transactions t`;
   const chosen = sql`t.org = n.org AND t.id = n.id`;
   await changeBlocks(
     tx,
+    changes,
     sql`SELECT t.org, COALESCE(t.location_id, 0) AS location_id, p.primary_guarantor_id AS guarantor_id
       ${activeOf(from, chosen)}`,
   );
-  await tx.run(sql`DELETE FROM ledger WHERE (org, id) IN (SELECT org, id FROM ledger_changes)`);
+  await tx.run(sql`DELETE FROM ledger WHERE (org, id) IN ${changes}`);
   await insertRows(tx, from, chosen);
   // A server of before blocks leaves `counted` behind.
   const changed = await tx.all<{ org: number; version: number; counted: number }>(
@@ -111,6 +114,23 @@ export async function settleLedger(tx: Transaction): Promise<void> {
   );
   for (const { org, version, counted } of changed) if (counted !== version) await fillBlocks(tx, org);
   await tx.run(sql`DELETE FROM ledger_changes`);
+}
+
+/** Changes that are named in a statement. */
+const MAX_NAMED = 200;
+
+/**
+ * The noted changes as a table, undefined for none. Few are named one by one: PostgreSQL takes a table that is written and
+ * emptied all the time for a large one until it is vacuumed, and would walk the ledger to find them.
+ */
+async function notedChanges(tx: Transaction): Promise<Sql | undefined> {
+  const noted = await tx.all<{ org: number; id: number }>(
+    sql`SELECT org, id FROM ledger_changes LIMIT ${MAX_NAMED + 1}`,
+  );
+  if (noted.length === 0) return undefined;
+  if (noted.length > MAX_NAMED) return sql`(SELECT org, id FROM ledger_changes)`;
+  const rows = noted.map(({ org, id }) => sql`(CAST(${org} AS BIGINT), CAST(${id} AS BIGINT))`);
+  return sql`(SELECT column1 AS org, column2 AS id FROM (VALUES ${join(rows)}) AS named)`;
 }
 
 /** Writes the rows of those active transactions `t` that are chosen; there must be none of them. */

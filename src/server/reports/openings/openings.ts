@@ -1,5 +1,5 @@
 import { formatInstant } from '../../../catalog/fields/times.ts';
-import { fairTurn } from '../../fairscheduling.ts';
+import { fairTurn, mapInTurns } from '../../fairscheduling.ts';
 import { zoneOfLocation } from '../../references.ts';
 import type { Handler } from '../../service.ts';
 import { asideOf } from '../../store/store.ts';
@@ -9,6 +9,9 @@ import { groupsOf } from '../groups.ts';
 import { type Block, blocksOf } from './blocks.ts';
 import { type BusyTimes, busyTimes, freeParts, type Interval } from './busytimes.ts';
 import { readOpeningsQuery } from './query.ts';
+
+/** Pairs of a day that are looked at in one part of work. */
+const GROUPS = 100;
 
 /** GET `/scheduleopenings`: free slots by day, provider and operatory (D32). */
 export const openingsHandler: Handler = async (request) => {
@@ -29,9 +32,9 @@ export const openingsHandler: Handler = async (request) => {
     to: instantOf(wallAt(query.startDate, query.days * 1440)),
   });
   const groups = groupsOf(blocks, ({ day, provider, operatory }) => `${day} ${provider} ${operatory}`);
-  const items = [...groups.values()]
-    .map((group) => itemOf(group, busyOf, query.minMinutes * 60_000))
-    .filter(({ slots }) => slots.length > 0);
+  const itemOfGroup = (group: readonly Block[]) => itemOf(group, busyOf, query.minMinutes * 60_000);
+  const all = await mapInTurns(organization.org, [...groups.values()], GROUPS, itemOfGroup);
+  const items = all.filter(({ slots }) => slots.length > 0);
   request.found.count = items.length;
   return { data: JSON.stringify(items) };
 };

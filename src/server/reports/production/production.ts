@@ -2,13 +2,16 @@ import { operationOf } from '../../../catalog/catalog.ts';
 import { type Problem, refusal } from '../../../catalog/failures.ts';
 import { production } from '../../../catalog/resources/reports.ts';
 import { discloseRows } from '../../disclosing.ts';
-import { fairTurn } from '../../fairscheduling.ts';
-import { projectRecord } from '../../rendering.ts';
+import { fairTurn, mapInTurns } from '../../fairscheduling.ts';
+import { joinTexts, projectRecord } from '../../rendering.ts';
 import { gather, readBulkQuery, readSelection, readTerms } from '../../requests.ts';
 import type { Handler, OperationRequest, OperationResponse } from '../../service.ts';
 import { asideOf } from '../../store/store.ts';
 import { type ProductionQuery, readProductionQuery } from './query.ts';
 import { productionItem, type ScheduledRow, scheduled } from './scheduled.ts';
+
+/** Items made in one part of work: one or two milliseconds. */
+const ITEMS = 500;
 
 /** GET `/locationproductionnetschedule`: net production of every scheduled appointment, by start (D33). */
 export const productionHandler: Handler = async (request) => {
@@ -40,11 +43,12 @@ async function scheduledOrNone(request: OperationRequest, query: ProductionQuery
   throw refusal('record.not_found', 'filter', 'No scheduled appointment matches the filter.');
 }
 
-function answer(
+async function answer(
   request: OperationRequest,
   rows: readonly ScheduledRow[],
   selected: readonly string[] | undefined,
-): OperationResponse {
+): Promise<OperationResponse> {
   discloseRows(request, rows);
-  return { data: JSON.stringify(rows.map((row) => projectRecord(productionItem(row), selected))) };
+  const textOf = (row: ScheduledRow) => JSON.stringify(projectRecord(productionItem(row), selected));
+  return { data: joinTexts(await mapInTurns(request.organization.org, rows, ITEMS, textOf)) };
 }

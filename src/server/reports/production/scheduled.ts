@@ -43,11 +43,16 @@ export async function scheduled(
   const zoneOf = zone === undefined ? await zonesOfLocations(read, organization) : () => zone;
   const windowIn = memoize((name: string) => {
     const instantOf = instantIn(name);
-    return { from: instantOf(wallAt(fromDate, 0)), to: instantOf(wallAt(fromDate, days * 1440)) };
+    const end = instantOf(wallAt(fromDate, days * 1440));
+    return {
+      first: formatInstant(instantOf(wallAt(fromDate, 0))),
+      last: formatInstant(Math.min(end - 1, LAST_INSTANT)),
+    };
   });
+  // Stored instants are in order as texts, too.
   return rows.filter(({ start, location_id }) => {
-    const window = windowIn(zoneOf(location_id));
-    return Date.parse(start) >= window.from && Date.parse(start) < window.to;
+    const { first, last } = windowIn(zoneOf(location_id));
+    return first <= start && start <= last;
   });
 }
 

@@ -19,6 +19,7 @@ import { Sequencer } from './sequencer.ts';
 import { SharedConnection } from './sharedconnection.ts';
 import { claimDatabase } from './staging.ts';
 import { connectionOf, patienceFor } from './statements.ts';
+import { planByIndex } from './transaction.ts';
 import { LaneWriter } from './writer.ts';
 
 export interface PostgresOptions extends UpgradeOptions {
@@ -72,8 +73,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     reader(looking, (_, statement) => lookups.run(owner, () => shared.read(statement)));
   const probe = reader(pinging, runIn(PING_MS, false));
   const server = { id: randomUUID(), fingerprint: schema.fingerprint };
-  const keeper = await prepareSchema([writing, reading], address, options, server)
-    .then((work) => SchemaKeeper.start(work, server, probe))
+  const { keeper, planning } = await prepareSchema([writing, reading], address, options, server)
+    .then(async (work) => ({
+      planning: await planByIndex(read),
+      keeper: await SchemaKeeper.start(work, server, probe),
+    }))
     .catch(async (error: unknown) => {
       await Promise.all(pools.map((pool) => pool.end()));
       throw error;
@@ -84,7 +88,14 @@ export async function openPostgresStore(url: string, options: PostgresOptions = 
     notices?.tell();
   };
   const declaring = keeper.isUnfinished ? declaringText(schema) : undefined;
-  const writer = new LaneWriter(writing, { sessions, timeoutMs, declaring, committed, queued: () => sequencer.wake() });
+  const writer = new LaneWriter(writing, {
+    sessions,
+    timeoutMs,
+    declaring,
+    planning,
+    committed,
+    queued: () => sequencer.wake(),
+  });
   const sequencer: Sequencer = new Sequencer(read, (work) => writer.sequence(work));
   const write: Store['write'] = (work, org) => writer.submit(work, org);
   const agreed = reader(writing, runIn(patienceFor(timeoutMs), sessions));

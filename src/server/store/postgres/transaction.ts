@@ -4,7 +4,8 @@ import { queueEntries } from '../auditlog.ts';
 import { CountBuffer, writeCounts } from '../counts.ts';
 import { writeLogs } from '../logs.ts';
 import { lockLastId, nextId, Sequences } from '../sequences.ts';
-import type { CountChange, LogRow, Statement, Transaction } from '../store.ts';
+import { statement } from '../statement.ts';
+import type { CountChange, LogRow, Reader, Statement, Transaction } from '../store.ts';
 import { writeSelected } from '../streamheads.ts';
 import type { Connection } from './statements.ts';
 
@@ -164,8 +165,26 @@ export async function writeNoted(tx: PostgresTransaction, noted: readonly Noted[
   return rows.some(({ log }) => log === 'audit');
 }
 
+/**
+ * Ways of the planner that suit reading a table from one end to the other. What cannot be done otherwise is still done so, at
+ * a price so high that PostgreSQL would compile the statement first: hence `jit`.
+ */
+const WAYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'];
+
 /** Settings by name, where the database knows them; others that speak its protocol may not. */
-const SETTINGS = "('plan_cache_mode', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin')";
+const SETTINGS = `('plan_cache_mode', ${WAYS.map((name) => `'${name}'`).join(', ')})`;
+
+/**
+ * What makes a transaction of requests find what it writes by indexes. The planner takes a table that is nearly always
+ * empty, such as that of changes to the ledger, for one of 2,550 rows, and would read the tables that it joins it with from
+ * one end to the other.
+ */
+export async function planByIndex(read: Reader): Promise<string> {
+  const known = await read.all<{ name: string }>(
+    statement`SELECT name FROM pg_settings WHERE name = ANY (${`{${WAYS.join(',')}}`})`,
+  );
+  return known.map(({ name }) => `SET LOCAL ${name} = off`).join('; ');
+}
 
 /**
  * For a bulk load: the same few statements run millions of times, so planning each anew would cost more than running it, and

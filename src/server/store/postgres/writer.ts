@@ -35,6 +35,8 @@ export interface WriterOptions {
   readonly timeoutMs: number;
   /** A command by which each transaction says in which form its rows are, where older servers may write others. */
   readonly declaring?: string | undefined;
+  /** What a transaction of requests sets first, for its plans; empty for nothing. */
+  readonly planning: string;
   readonly committed: () => void;
   /** Entries of the audit log were committed that wait for their place. */
   readonly queued: () => void;
@@ -209,9 +211,10 @@ export class LaneWriter {
     const timeout = alone ? 0 : this.options.timeoutMs;
     const idle = alone ? 0 : IDLE_MS;
     const lock = org === undefined ? '' : `; SELECT org FROM organizations WHERE org = ${Math.trunc(org)} FOR UPDATE`;
-    const { declaring } = this.options;
+    const { declaring, planning } = this.options;
+    const plans = alone || planning === '' ? '' : `; ${planning}`;
     const limits = `SET LOCAL statement_timeout = ${timeout}; SET LOCAL idle_in_transaction_session_timeout = ${idle}`;
-    return `BEGIN ISOLATION LEVEL READ COMMITTED; ${limits}${declaring === undefined ? '' : `; ${declaring}`}${lock}`;
+    return `BEGIN ISOLATION LEVEL READ COMMITTED; ${limits}${plans}${declaring === undefined ? '' : `; ${declaring}`}${lock}`;
   }
 
   private finish(group: readonly Job[], answers: readonly (() => void)[]): void {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { open, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { removeFile, syncFolder, syncPath } from '../../../filesystem/durable.ts';
 import { openConnection } from '../../../sqlite/open.ts';
 import { STAGING_INDEXES, STAGING_TABLES } from '../migrations/imports.ts';
 import type { ImportClaim, StagingArea } from '../store.ts';
@@ -20,7 +21,7 @@ export function claimFolder(database: string): ImportClaim | undefined {
     async names() {
       return (await readdir(folder)).flatMap((file) => AREA.exec(file)?.[1] ?? []);
     },
-    remove: (name) => rm(fileOf(name), { force: true }),
+    remove: (name) => removeFile(fileOf(name)),
     async confirm() {},
     async release() {
       unlock();
@@ -58,11 +59,8 @@ function openArea(file: string, database: string): StagingArea {
       }
     },
     async sync() {
-      for (const path of [file, dirname(file)]) {
-        const handle = await open(path, 'r');
-        await handle.sync();
-        await handle.close();
-      }
+      await syncPath(file);
+      await syncFolder(dirname(file));
     },
     async close() {
       connection.close();

@@ -19,15 +19,16 @@ import { type CommitWatcher, GroupWriter } from './writer.ts';
  * for the disk. Seldom is cheaper, since most pages are written many times in between.
  */
 const CHECKPOINT_PAGES = 4_000;
+/** A process beside the server, such as an import, does it sooner, so that the server's requests do not wait for it. */
+const CHECKPOINT_PAGES_BESIDE = CHECKPOINT_PAGES / 2;
+
+type Opening = UpgradeOptions & { readonly serving: boolean };
 
 /**
  * Opens the SQLite store of a data folder: WAL, FULL sync, migrated to this version. With `serving` the folder is
  * locked against a second server. Throws `StoreUnusable`.
  */
-export async function openSqliteStore(
-  folder: string,
-  options: UpgradeOptions & { readonly serving: boolean },
-): Promise<Store> {
+export async function openSqliteStore(folder: string, options: Opening): Promise<Store> {
   const unlock = options.serving ? lockFolder(folder) : () => {};
   try {
     return await open(join(folder, 'molar.sqlite'), options, unlock);
@@ -37,7 +38,7 @@ export async function openSqliteStore(
   }
 }
 
-async function open(file: string, options: UpgradeOptions, unlock: () => void): Promise<Store> {
+async function open(file: string, options: Opening, unlock: () => void): Promise<Store> {
   const writing = openConnection(file);
   try {
     return await opened(writing, file, options, unlock);
@@ -50,7 +51,7 @@ async function open(file: string, options: UpgradeOptions, unlock: () => void): 
 async function opened(
   writing: Connection,
   file: string,
-  { schema = SCHEMA, ...options }: UpgradeOptions,
+  { schema = SCHEMA, serving, ...options }: Opening,
   unlock: () => void,
 ): Promise<Store> {
   writing.pragma('journal_mode = WAL');
@@ -75,7 +76,8 @@ async function opened(
   const writer = new GroupWriter(writing, watcher);
   // What a connection commits itself leaves its data_version as it is: so rows of logs do not count as a change.
   const logging = openConnection(file);
-  for (const writer of [writing, logging]) writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  const pages = serving ? CHECKPOINT_PAGES : CHECKPOINT_PAGES_BESIDE;
+  for (const writer of [writing, logging]) writer.pragma(`wal_autocheckpoint = ${pages}`);
   const dataVersion = logging.prepare('PRAGMA data_version').pluck();
   const logWriter = new GroupWriter(logging, watcher, 'reads');
   const statements = new Statements(reading);

@@ -1,6 +1,7 @@
 import { link, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { need } from '../../../support/capabilities.ts';
 import { base64, CONTENT, OTHER, receiving } from '../receiving.ts';
 import { cut, fileAnswer, type Held, type Special, status, whole } from './downloadserver.ts';
 
@@ -120,7 +121,8 @@ describe('a file that exists', () => {
     expect(await readdir(at.folder)).toEqual(['scan.pdf']);
   });
 
-  it('is never written through where it is a link', async () => {
+  it('is never written through where it is a link', async (context) => {
+    need(context, 'symlinks');
     await symlink(join(at.folder, 'target'), join(at.folder, 'scan.pdf'));
     for (const overwrite of [true, false])
       await expect(download(overwrite)).rejects.toMatchObject({ exitCode: 9, message: 'scan.pdf is a symbolic link.' });

@@ -61,7 +61,7 @@ describe('a file name made of a stored name', () => {
     fc.assert(
       fc.property(nasty, (name) => {
         const made = safe(name);
-        expect(join('/folder', made)).toBe(resolve('/folder', made));
+        expect(resolve('/folder', made)).toBe(join(resolve('/folder'), made));
         expect(basename(made)).toBe(made);
         expect(made).not.toMatch(/^[.\-~ ]|[. ]$|[/\\:]/);
         // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be gone.

@@ -22,11 +22,19 @@ describe('reading CSV', () => {
       ],
     ],
     [
-      'CRLF and a byte order mark',
-      '\ufeffa,b\r\nc,d\r\n',
+      'CRLF',
+      'a,b\r\nc,d\r\n',
       [
         [1, ['a', 'b']],
         [2, ['c', 'd']],
+      ],
+    ],
+    [
+      'CR alone',
+      'sep=;\ra;b\r"c\nd";"e\rf"\r',
+      [
+        [2, ['a', 'b']],
+        [3, ['c\nd', 'e\rf']],
       ],
     ],
     [
@@ -77,5 +85,29 @@ describe('reading CSV', () => {
         expect(parseCsv(text).map(({ cells }) => cells)).toEqual(rows);
       }),
     );
+  });
+});
+
+describe('a first line of a spreadsheet or of PowerShell', () => {
+  const rows = [
+    { line: 2, cells: ['a', 'b,c'] },
+    { line: 3, cells: ['d', 'e;f'] },
+  ];
+  it.each([
+    ['sep=,', 'sep=,\na,"b,c"\nd,e;f\n'],
+    ['sep=; with CRLF', 'sep=;\r\na;b,c\r\nd;"e;f"\r\n'],
+    ['SEP= with a tab', 'SEP=\t\na\tb,c\nd\te;f\n'],
+    ['sep=| in quotes', '"sep=|"\na|b,c\nd|e;f\n'],
+    ['#TYPE', '#TYPE System.Management.Automation.PSCustomObject\r\n"a","b,c"\r\n"d","e;f"\r\n'],
+  ])('%s is no row', (_, text) => {
+    expect(parseCsv(text)).toEqual(rows);
+  });
+
+  it.each([
+    ['of another column', 'sep,b\n', [['sep', 'b']]],
+    ['below the first', 'a;b\nsep=;\n', [['a;b'], ['sep=;']]],
+    ['that begins so', 'sep=;x\n', [['sep=;x']]],
+  ])('a line %s is one', (_, text, cells) => {
+    expect(parseCsv(text).map((row) => row.cells)).toEqual(cells);
   });
 });

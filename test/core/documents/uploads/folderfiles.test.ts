@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FolderListing, folderFiles } from '../../../../src/core/documents/uploads/folderfiles.ts';
+import { need } from '../../../support/capabilities.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -22,7 +23,8 @@ const list = (more: Partial<FolderListing> = {}) =>
   folderFiles('scans', { folder, recursive: true, include: [], isOwn: () => false, ...more });
 
 describe('the files of a folder', () => {
-  it('are those in it, or all below it, in the order of their paths', async () => {
+  it('are those in it, or all below it, in the order of their paths', async (context) => {
+    need(context, 'caseSensitive');
     await files('scans/b.pdf', 'scans/B/c.pdf', 'scans/B/A/d.pdf', 'scans/B.pdf', 'scans/.git/x', 'scans/.x.pdf');
     expect(await list()).toEqual({
       files: ['scans/B/A/d.pdf', 'scans/B/c.pdf', 'scans/B.pdf', 'scans/b.pdf'].map((path) => join(path)),
@@ -36,7 +38,8 @@ describe('the files of a folder', () => {
     });
   });
 
-  it('go round no circle of links', async () => {
+  it('go round no circle of links', async (context) => {
+    need(context, 'symlinks');
     await files('scans/a.pdf', 'elsewhere/b.pdf');
     await symlink('..', join(folder, 'scans', 'up'));
     await symlink(join(folder, 'elsewhere'), join(folder, 'scans', 'elsewhere'));

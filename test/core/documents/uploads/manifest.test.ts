@@ -81,7 +81,11 @@ describe('a manifest', () => {
   it.each([
     ['empty', '', `scans.csv is empty. ${COLUMNS}`],
     ['without its column', 'name,tags\na,b\n', `scans.csv: column file is missing. ${COLUMNS}`],
-    ['of semicolons', 'file;patient\na.pdf;5\n', `scans.csv: its cells are not separated by commas. ${COLUMNS}`],
+    [
+      'of semicolons',
+      'file;patient\na.pdf;5\n',
+      `scans.csv: its cells are not separated by commas. If semicolons separate them, put the line sep=; at the top. ${COLUMNS}`,
+    ],
     [
       'with an unknown column',
       'file,Patient,"x y"\n',
@@ -111,6 +115,6 @@ describe('a manifest', () => {
 
   it('that is not UTF-8 is refused', () => {
     const latin = Buffer.from('file\nM\u00fcller.pdf\n', 'latin1');
-    expect(() => readManifest(latin, 'scans.csv')).toThrow('scans.csv is not UTF-8 text. Save it as "CSV UTF-8".');
+    expect(() => readManifest(latin, 'scans.csv')).toThrow('byte 7, in line 2, is 0xFC, which is not UTF-8.');
   });
 });

@@ -9,6 +9,7 @@ import {
   withEarlier,
 } from '../../../../src/core/documents/uploads/resultsfile.ts';
 import type { UploadOutcome } from '../../../../src/core/documents/uploads/uploadrow.ts';
+import { OWNER_ONLY } from '../../../support/capabilities.ts';
 
 let folder: string;
 let path: string;
@@ -36,7 +37,7 @@ describe('the results file of a run', () => {
     const file = resultsFile(path, rows, () => now);
     await file.write();
     expect(await readFile(path, 'utf8')).toBe(`${HEADER}a.pdf,,,,,,pending,,,0,\nb.pdf,,,,,,pending,,,0,\n`);
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(path)).mode & 0o777).toBe(OWNER_ONLY.file);
     now = 999;
     await file.settled(0, done);
     expect(await readFile(path, 'utf8')).toContain('a.pdf,,,,,,pending');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openJournal } from '../../../../src/core/documents/uploads/uploadjournal.ts';
+import { OWNER_ONLY } from '../../../support/capabilities.ts';
 
 let folder: string;
 let path: string;
@@ -53,7 +54,7 @@ describe('the journal of uploads', () => {
     expect(await text()).toBe(
       `${HEADER}{"key":"a","state":"sending"}\n{"key":"b","state":"stored","id":"7000000000114"}\n{"key":"c","state":"refused"}\n`,
     );
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(path)).mode & 0o777).toBe(OWNER_ONLY.file);
   });
 
   it('is written before it is needed: without being closed, it is all there', async () => {

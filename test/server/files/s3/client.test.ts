@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -118,6 +118,13 @@ describe('a storage with a certificate of its own', () => {
       message: expect.stringMatching(/^The certificate of https:.* is not trusted: DEPTH_ZERO_SELF_SIGNED_CERT\.$/),
       next: 'Name its authority with AWS_CA_BUNDLE.',
     });
+  });
+
+  it('is trusted with AWS_CA_BUNDLE as PowerShell 5 saves it', async () => {
+    const saved = join(folder, 'saved.pem');
+    writeFileSync(saved, `\ufeff${readFileSync(join(folder, 'cert.pem'), 'utf8')}`, 'utf16le');
+    vi.stubEnv('AWS_CA_BUNDLE', saved);
+    await (await openFiles('s3://practice', folder)).close();
   });
 
   it('is trusted with AWS_CA_BUNDLE, and gets the hash of a body although the way is safe', async () => {

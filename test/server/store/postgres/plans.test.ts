@@ -1,10 +1,11 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { describe, expect } from 'vitest';
 import { patients } from '../../../../src/catalog/resources/patients.ts';
+import { fillLedger, settleLedger } from '../../../../src/server/reports/aging/ledger.ts';
 import { conditionsOf } from '../../../../src/server/store/conditions.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import type { Statement } from '../../../../src/server/store/store.ts';
-import { postgresTest } from '../../../support/postgres.ts';
+import { postgresTest, type TestDatabase } from '../../../support/postgres.ts';
 
 const term = (name: string, operator: '==' | '~=', value: string) => {
   const key = Object.values(patients.filters).find((candidate) => candidate.key === name);
@@ -57,4 +58,54 @@ describe('plans of PostgreSQL', () => {
     }
     await store.close();
   });
+
+  const known = 'ANALYZE patients, transactions, distributions, ledger, ledger_changes';
+
+  postgresTest('a change of the ledger reads no table from one end to the other', (database) =>
+    changed(database, known),
+  );
+
+  postgresTest('nor where nothing is known of the tables, and what was deleted is still there', (database) =>
+    changed(database, 'SELECT 1'),
+  );
+
+  async function changed(database: TestDatabase, statistics: string): Promise<void> {
+    const store = await openPostgresStore(database.url);
+    await store.write(async (tx) => {
+      await tx.run(sql`INSERT INTO patients (org, id, primary_guarantor_id, json)
+        SELECT 1, n, n, '{}' FROM generate_series(1, 1000) n`);
+      await tx.run(sql`INSERT INTO transactions (org, id, patient_id, amount_cents, is_active, transaction_date, json)
+        SELECT 1, n, 1 + n % 1000, 100, 1, '2026-01-05', '{}' FROM generate_series(1, 20000) n`);
+      await tx.run(sql`INSERT INTO distributions (org, credit_id, charge_id, cents, by_insurance)
+        SELECT 1, n + 1, n, 1, 0 FROM generate_series(1, 20000) n`);
+      await fillLedger(tx, 1);
+      await tx.run(sql`UPDATE ledger_versions SET counted = version`);
+      await tx.run(sql`INSERT INTO ledger_changes (org, id) SELECT 1, n FROM generate_series(1, 20000) n`);
+      await tx.run(sql`DELETE FROM ledger_changes`);
+      await tx.run(raw(statistics) as never);
+    });
+    const read = await store.write(async (tx) => {
+      // What the transaction before has counted may be among it still.
+      const counted = async () => {
+        const rows = await tx.all<{ name: string; seq_tup_read: number; idx_scan: number }>(
+          sql`SELECT relname AS name, seq_tup_read, idx_scan FROM pg_stat_xact_user_tables`,
+        );
+        return new Map(rows.map((row) => [row.name, row]));
+      };
+      await tx.run(sql`INSERT INTO ledger_changes (org, id) SELECT 1, n FROM generate_series(500, 520) n`);
+      // Else PostgreSQL would compile what it cannot do but by reading a whole table, such as emptying one.
+      expect(await tx.get(sql`SELECT current_setting('jit') AS jit`)).toEqual({ jit: 'off' });
+      const before = await counted();
+      await settleLedger(tx);
+      const after = await counted();
+      const more = (name: string, of: 'seq_tup_read' | 'idx_scan') =>
+        Number(after.get(name)?.[of] ?? 0) - Number(before.get(name)?.[of] ?? 0);
+      return [
+        ...['patients', 'transactions', 'distributions', 'ledger'].filter((name) => more(name, 'seq_tup_read') > 0),
+        ...['ledger_changes'].filter((name) => more(name, 'idx_scan') > 1000),
+      ];
+    });
+    expect(read).toEqual([]);
+    await store.close();
+  }
 });

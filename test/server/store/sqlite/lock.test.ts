@@ -21,11 +21,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Another process that holds the lock of the folder. */
+/** Another process that holds the lock of the folder; kept in a variable, or the lock would go with the next garbage. */
 async function holder(): Promise<ChildProcess> {
   const program = join(folder, 'holder.mjs');
   const contents = `import { lockFolder } from './src/server/store/sqlite/lock.ts';
-    lockFolder(process.argv[2]); process.stdout.write('locked'); setInterval(() => {}, 1000);`;
+    globalThis.unlock = lockFolder(process.argv[2]); process.stdout.write('locked'); setInterval(() => {}, 1000);`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: ROOT },
     bundle: true,

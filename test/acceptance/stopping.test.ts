@@ -1,0 +1,165 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, type TestContext, test } from 'vitest';
+import { testDatabase } from '../support/postgres.ts';
+import { testPostgres } from '../support/services.ts';
+import { exit, molar, ORGANIZATION, type Served, serve, start, TOKEN, text, workplace, writeFixture } from './molar.ts';
+
+let place: Awaited<ReturnType<typeof workplace>>;
+let running: Served[];
+
+beforeEach(async () => {
+  place = await workplace();
+  running = [];
+});
+afterEach(async () => {
+  for (const { child } of running) {
+    child.kill('SIGCONT');
+    child.kill('SIGKILL');
+    await exit(child);
+  }
+  await place.remove();
+});
+
+async function served(...args: string[]): Promise<Served> {
+  const one = await serve(place.path, args);
+  running.push(one);
+  return one;
+}
+
+const stop = (...args: string[]) => molar(place.path, ['server', 'stop', '--data', 'd', ...args]);
+const inFolder = (name: string) => join(place.path, 'd', name);
+/** What tells of a server, or asks it to end. */
+const marks = async () => (await readdir(join(place.path, 'd'))).filter((name) => /^server\.(?:json|stop)/.test(name));
+
+test.each([
+  ['one process', []],
+  ['two processes', ['--workers', '2']],
+])('a server of %s ends in order, and has ended when the command has', async (_, args) => {
+  const { child, url } = await served('--data', 'd', ...args);
+  const stopped = await stop('--json');
+  expect(stopped).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`Waiting until the server (process ${child.pid})`),
+  });
+  expect(JSON.parse(stopped.stdout)).toMatchObject({ data: join(place.path, 'd'), pid: child.pid });
+  // SQLite leaves its log behind where the database is not closed.
+  expect(existsSync(inFolder('molar.sqlite-wal'))).toBe(false);
+  await expect(fetch(url)).rejects.toThrow();
+  expect(await exit(child)).toBe(0);
+  expect(await marks()).toEqual([]);
+});
+
+test('a request that has begun is finished, and the command waits for it', async () => {
+  await writeFixture(place.path, 1);
+  const { child, url } = await served('--data', 'd', '--import', 'fixture.ndjson');
+  const body = JSON.stringify({ tagText: 'late', tagType: 'PAYMENT_TAG', isPredefined: false });
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const head = [
+    'POST /api/v1/transactiontags HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${TOKEN}`,
+    `Organization-ID: ${ORGANIZATION}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`);
+  const answered = text(socket);
+  const log = createInterface({ input: child.stderr as NodeJS.ReadableStream });
+  const stopping = new Promise<void>((done) => log.on('line', (line) => line.includes('"stopping"') && done()));
+  let hasEnded = false;
+  const command = stop().finally(() => {
+    hasEnded = true;
+  });
+  await stopping;
+  expect(hasEnded).toBe(false);
+  expect(await marks()).toContain('server.json');
+  socket.write(body.slice(5));
+  expect(await answered).toMatch(/^HTTP\/1.1 201 /);
+  expect(await command).toMatchObject({ code: 0, stdout: expect.stringContaining(`has ended (process ${child.pid})`) });
+});
+
+test('a folder that is not there, and one on which no server runs, are told apart', async () => {
+  expect(await stop()).toMatchObject({ code: 9, stderr: expect.stringContaining('No such data folder: d.') });
+  await (await served('--data', 'd')).stop();
+  expect(await stop()).toMatchObject({
+    code: 4,
+    stdout: '',
+    stderr: expect.stringContaining('No server is running on'),
+  });
+  expect(await marks()).toEqual([]);
+});
+
+test('what a killed server left behind is no server, and stops no later one', async () => {
+  const killed = await served('--data', 'd');
+  const { id } = JSON.parse(await readFile(inFolder('server.json'), 'utf8'));
+  await killed.stop('SIGKILL');
+  expect(await stop()).toMatchObject({ code: 4 });
+  await writeFile(inFolder(`server.stop-${id}`), '');
+  const next = await served('--data', 'd');
+  expect(await marks()).toEqual(['server.json']);
+  // An id of its own, so that nothing that is left over can mean it.
+  expect(JSON.parse(await readFile(inFolder('server.json'), 'utf8'))).not.toMatchObject({ id });
+  expect(await stop()).toMatchObject({ code: 0 });
+  expect(await exit(next.child)).toBe(0);
+});
+
+test('a server that hangs is told of, and ends when it can', async () => {
+  const { child } = await served('--data', 'd');
+  child.kill('SIGSTOP');
+  const late = await stop('--timeout', '1');
+  expect(late).toMatchObject({ code: 7, stdout: '' });
+  expect(late.stderr).toContain(`No server has taken notice within 1 s (process ${child.pid}).`);
+  child.kill('SIGCONT');
+  expect(await exit(child)).toBe(0);
+  expect(await marks()).toEqual([]);
+});
+
+test('a server that dies meanwhile is not said to have ended in order', async () => {
+  const { child } = await served('--data', 'd');
+  child.kill('SIGSTOP');
+  const command = start(place.path, ['server', 'stop', '--data', 'd']);
+  const [said, ended] = [text(command.stderr), exit(command)];
+  await expect.poll(marks).toContainEqual(expect.stringMatching(/^server\.stop-/));
+  child.kill('SIGKILL');
+  expect(await ended).toBe(8);
+  expect(await said).toContain('The server ended before it had finished');
+  expect(await marks()).toEqual(['server.json']);
+});
+
+test('Ctrl-C ends the waiting, not the server', async () => {
+  const { child } = await served('--data', 'd');
+  child.kill('SIGSTOP');
+  const command = start(place.path, ['server', 'stop', '--data', 'd']);
+  const ended = exit(command);
+  await expect.poll(marks).toContainEqual(expect.stringMatching(/^server\.stop-/));
+  while (command.exitCode === null) {
+    command.kill('SIGINT');
+    await sleep(50);
+  }
+  expect(await ended).toBe(130);
+  expect(child.exitCode).toBeNull();
+});
+
+test('a server on PostgreSQL is known by the default folder, and a second one there says that it is not', async (context: TestContext) => {
+  if ((await testPostgres()) === undefined) context.skip('there is no PostgreSQL');
+  const database = await testDatabase();
+  const env = { XDG_DATA_HOME: place.path };
+  const onDatabase = async () => {
+    const one = await serve(place.path, ['--database', database.url], undefined, env);
+    running.push(one);
+    return one;
+  };
+  const [first, second] = [await onDatabase(), await onDatabase()];
+  const stopDefault = () => molar(place.path, ['server', 'stop'], env);
+  expect(await stopDefault()).toMatchObject({ code: 0 });
+  expect(await exit(first.child)).toBe(0);
+  expect(await stopDefault()).toMatchObject({ code: 4 });
+  await second.stop();
+  expect(await second.errors).toMatch(/is in use by molar serve.*"molar server stop will not find this server"/);
+  await database.drop();
+});

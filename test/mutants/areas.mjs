@@ -1,0 +1,38 @@
+/**
+ * The areas of `npm run test:mutants -- AREA`: the files that faults are put into, and the tests that have to find them,
+ * as patterns from the root of the repository.
+ */
+export const AREAS = {
+  filter: { files: ['src/catalog/filter/*.ts'], tests: ['test/catalog/filter/*.test.ts'] },
+  recurrence: { files: ['src/catalog/recurrence/*.ts'], tests: ['test/catalog/recurrence/*.test.ts'] },
+  paging: {
+    files: ['src/core/pages/*.ts'],
+    tests: ['test/core/pages/*.test.ts'],
+  },
+  exports: {
+    files: ['src/core/exports/!(bookmark).ts'],
+    tests: ['test/core/exports/*.test.ts'],
+  },
+  bookmarks: {
+    files: ['src/core/exports/bookmark.ts'],
+    tests: ['test/core/exports/bookmark.test.ts'],
+  },
+  uploads: {
+    files: ['src/core/documents/uploads/*.ts'],
+    tests: ['test/core/documents/uploads/*.test.ts'],
+  },
+  retries: {
+    files: ['src/core/transport/{exchange,pacer,retry,uncertainwrite,attempt,send}.ts'],
+    tests: ['test/core/transport/*.test.ts'],
+  },
+  relay: {
+    files: ['src/server/stream/relay/{relay,window,cursors,session}.ts'],
+    tests: ['test/server/stream/relay/{relay,window}.test.ts'],
+  },
+  limits: {
+    files: ['src/server/http/ratelimit.ts', 'src/server/budgets/*.ts'],
+    tests: ['test/contract/ratelimit.test.ts', 'test/server/budgets/*.test.ts'],
+  },
+  audit: { files: ['src/server/audit/*.ts'], tests: ['test/server/audit/*.test.ts'] },
+  maintenance: { files: ['src/server/maintenance/**/*.ts'], tests: ['test/server/maintenance/*.test.ts'] },
+};

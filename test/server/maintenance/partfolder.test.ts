@@ -1,0 +1,106 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { system } from '../../../src/filesystem/system.ts';
+import { openPartFolder } from '../../../src/server/maintenance/partfolder.ts';
+import { onWindows, replaceSystem, systemError } from '../../support/othersystem.ts';
+
+let folder: string;
+let target: string;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'molar-part-')));
+  target = join(folder, 'backup');
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** What this process has open below a folder, as the system tells it. */
+function openBelow(path: string): string[] {
+  const names = readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+    } catch {
+      // The one that lists them is closed by now.
+      return [];
+    }
+  });
+  return names.filter((name) => name.startsWith(`${path}/`));
+}
+
+it('takes its name with nothing open inside, while nobody else may fill it', async (context) => {
+  if (process.platform !== 'linux') context.skip('the system does not tell what a process has open');
+  const seen: unknown[] = [];
+  const { rename } = system;
+  replaceSystem({
+    async rename(from, to) {
+      const others = await openPartFolder(target).catch((cause: Error) => cause.message);
+      seen.push([openBelow(String(from)), others]);
+      return rename(from, to);
+    },
+  });
+  const part = await openPartFolder(target);
+  await writeFile(join(part.path, 'molar.sqlite'), 'x');
+  expect(openBelow(folder)).toContain(`${part.path}.lock`);
+  expect(openBelow(part.path)).toEqual([]);
+  await part.finish();
+  await part.close();
+  expect(seen).toEqual([[[], `Another molar is writing to ${part.path}.`]]);
+  expect(await readdir(folder)).toEqual(['backup']);
+  expect(await readdir(target)).toEqual(['molar.sqlite']);
+  expect((await stat(target)).mode & 0o777).toBe(0o700);
+});
+
+it('goes on with what an interrupted run left, also of a molar that locked inside', async () => {
+  await mkdir(`${target}.part`);
+  await writeFile(join(`${target}.part`, 'unfinished.lock'), '');
+  await writeFile(join(`${target}.part`, 'kept'), 'kept');
+  const first = await openPartFolder(target);
+  await expect(openPartFolder(target)).rejects.toThrow('Another molar is writing');
+  await first.close();
+  const second = await openPartFolder(target);
+  await mkdir(target);
+  await second.finish();
+  expect(await readFile(join(target, 'kept'), 'utf8')).toBe('kept');
+  expect(await readdir(folder)).toEqual(['backup']);
+});
+
+it('whoever began while another finished does not go on', async () => {
+  const part = await openPartFolder(target);
+  await writeFile(join(part.path, 'kept'), 'kept');
+  const { mkdir: make } = system;
+  let isFinished = false;
+  replaceSystem({
+    // The second has found no target yet.
+    mkdir: (async (...args: Parameters<typeof make>) => {
+      if (!isFinished) await part.finish();
+      isFinished = true;
+      return make(...args);
+    }) as typeof make,
+  });
+  await expect(openPartFolder(target)).rejects.toThrow(`${target} is there already, and not empty.`);
+  expect(await readdir(target)).toEqual(['kept']);
+  await expect(openPartFolder(target)).rejects.toThrow(`${target} is there already, and not empty.`);
+});
+
+it('a folder that another program keeps stays a part, from which the next run goes on', async () => {
+  let isHeld = true;
+  const { rename } = system;
+  onWindows({
+    async rename(from, to) {
+      if (isHeld) throw systemError('EPERM');
+      return rename(from, to);
+    },
+  });
+  const part = await openPartFolder(target);
+  await writeFile(join(part.path, 'kept'), 'kept');
+  await expect(part.finish()).rejects.toThrow('another program has it open');
+  await part.close();
+  isHeld = false;
+  const again = await openPartFolder(target);
+  expect(await readdir(again.path)).toEqual(['kept', 'unfinished.lock']);
+  await again.finish();
+  expect(await readdir(target)).toEqual(['kept']);
+});
