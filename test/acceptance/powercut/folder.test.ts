@@ -71,17 +71,17 @@ function look({ tree, isDone }: Cut, since: string | undefined, all: readonly st
   return problems;
 }
 
-// Again from the start: its runs are real ones, against the clock, and on a machine that had just been busy one failed.
-test(`a bookmark moves only when what it stands for is there (seed ${SEED})`, { retry: 1 }, async (context) => {
+test(`a bookmark moves only when what it stands for is there (seed ${SEED})`, async (context) => {
   needRecorder(context);
-  const goOn = async () => {
-    const { code, stderr } = await molar(place.folder, LINE, env);
+  const goOn = async (nights: number) => {
+    const ends = [];
+    for (let night = 0; night < nights; night++) ends.push(await molar(place.folder, LINE, env));
     const { lines, problems } = received(place.tree());
     const lacking = expected().filter((line) => !lines.has(line)).length;
     return [
       ...problems,
-      ...(code === 0 ? [] : [`the next run ends with ${code}: ${stderr}`]),
-      ...(lacking === 0 ? [] : [`after the next run ${lacking} records are in no file`]),
+      ...ends.filter(({ code }) => code !== 0).map(({ code, stderr }) => `a next run ends with ${code}: ${stderr}`),
+      ...(lacking === 0 ? [] : [`after ${nights} more runs ${lacking} records are in no file`]),
     ];
   };
   const first = await record(place, LINE, env);
@@ -97,6 +97,7 @@ test(`a bookmark moves only when what it stands for is there (seed ${SEED})`, { 
   service.edit('patients', Number(changed?.id), { lastName: 'Changed' });
   const second = await record(place, LINE, env);
   expect(second.code, second.stderr).toBe(0);
-  await cutEverywhere(second, { look: (cut) => look(cut, since, expected()), goOn });
-  await cutEverywhere(first, { look: (cut) => look(cut, undefined, all), goOn });
+  await cutEverywhere(second, { look: (cut) => look(cut, since, expected()), goOn: () => goOn(1) });
+  // What the first run had read before the change is in its file as it was; the night after brings it as it is.
+  await cutEverywhere(first, { look: (cut) => look(cut, undefined, all), goOn: () => goOn(2) });
 });
