@@ -13,6 +13,10 @@ const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 const FORMS = {
   unit: { args: ['--project', 'unit', '--changed'] },
   mirror: { args: ['--project', 'unit', 'test/core/mirror'], env: { MOLAR_MIRROR_RUNS: '10000' } },
+  simulation: {
+    args: ['--project', 'unit', 'test/simulation'],
+    env: { MOLAR_SIMULATION_RUNS: '10000', MOLAR_SIMULATION_HOURS: '24' },
+  },
   faults: { args: ['--project', 'acceptance', 'test/acceptance/faults'], env: { MOLAR_FAULT_RUNS: '1000' } },
   faithful: { args: ['--project', 'unit', 'test/faithful/runs.test.ts'], env: { MOLAR_FAITHFUL_RUNS: '10000' } },
   fuzz: { args: ['--project', 'contract', 'test/contract/fuzz'], env: { MOLAR_FUZZ_CASES: '110000' } },

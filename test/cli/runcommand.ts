@@ -59,7 +59,8 @@ export async function runCommand(
   argv: readonly string[],
   world: World = {},
 ): Promise<Ran> {
-  const config = await loading;
+  // One of its own: commands that run at the same time have different contexts.
+  const config: Config = Object.create(await loading);
   const texts = { stdout: '', stderr: '' };
   let exitCode = 0;
   const isTTY = world.terminal !== undefined;

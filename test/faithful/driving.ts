@@ -44,7 +44,7 @@ export async function drive(options: Options): Promise<Driven> {
 const COMMANDS = resolve(import.meta.dirname, '../../src/commands');
 
 /** The longest run of words that names a command, its class, and the rest. */
-async function commandOf(words: readonly string[]) {
+export async function commandOf(words: readonly string[]) {
   for (let length = words.length; length > 0; length--) {
     const name = words.slice(0, length);
     if (!name.every((word) => /^[a-z][a-z-]*$/.test(word))) continue;

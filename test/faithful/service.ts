@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type Outgoing, send, sendFault } from './answering.ts';
 import type { World } from './call.ts';
 import { change, create, stamp } from './call.ts';
@@ -55,6 +56,8 @@ export interface Faithful {
   /** Changes a record as another user would, with a new lastModified. */
   edit(resource: Resource, id: number, fields: Fields): void;
   remove(resource: Resource, id: number): void;
+  /** Answers on a connection that was made without a socket. */
+  readonly accept: (connection: Duplex) => void;
   close(): Promise<void>;
 }
 
@@ -69,7 +72,11 @@ export async function startFaithful(options: Options): Promise<Faithful> {
   const clock = () => now() + moods.clockAhead;
   const world: World = { practice, moods, draws: new Draws(`service ${seed}`), clock, link: files.link };
   const server = createServer((request, response) => {
-    void readBody(request).then((body) => answer(request, response, body));
+    // A request that is cut off before its end asks for nothing.
+    readBody(request).then(
+      (body) => answer(request, response, body),
+      () => undefined,
+    );
   });
 
   let late: { readonly due: number; readonly sent: Sent }[] = [];
@@ -127,6 +134,7 @@ export async function startFaithful(options: Options): Promise<Faithful> {
       if (stored) change(world, resource, stored, { ...stamped(world, stored), ...fields });
     },
     remove: (resource, id) => practice.shelves[resource].remove(id),
+    accept: (connection) => void server.emit('connection', connection),
     close: async () => {
       await Promise.all([files.close(), shut(server)]);
     },

@@ -1,0 +1,181 @@
+import { changeSomething, serverRecords } from '../core/mirror/practice.ts';
+import { moodsOf } from '../faithful/moods.ts';
+import type { Draws } from '../faithful/random.ts';
+import { type Faithful, startFaithful } from '../faithful/service.ts';
+import type { Fields, Resource } from '../faithful/store.ts';
+import { TestClock } from '../support/clock.ts';
+import { LOCATIONS, ORGANIZATION, TOKENS } from '../support/ids.ts';
+import { rawRows } from '../support/rawsql.ts';
+import { type TestService, testService } from '../support/service.ts';
+import { pass } from './time.ts';
+import type { Host, Wire } from './wires.ts';
+
+/** The server of a practice, and its staff, who work at the server itself. */
+export interface Office {
+  /** What connects the command line; nothing listens there. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly location: number;
+  readonly host: Host;
+  /** Whether a POST that arrives twice with the same key is one. */
+  readonly knowsKeys: boolean;
+  /** One change by its staff. */
+  change(draws: Draws): Promise<void>;
+  /** Ends, is away for some milliseconds, and starts again: what it had acknowledged is there. */
+  restart(milliseconds: number, cutAll: () => void): Promise<void>;
+  /** What a copy has to have, by resource. */
+  records(): Promise<ReadonlyMap<string, readonly Fields[]>>;
+  /** How many records whose field begins with this text were created, whatever became of them. */
+  created(resource: 'patients' | 'documents', field: string, text: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Tells virtual time, which nobody sets. */
+class VirtualClock extends TestClock {
+  override readonly now = () => Date.now();
+  override advance(): void {}
+}
+
+/** A request that the server has answered with success. */
+interface Answered {
+  readonly requestId: string;
+  readonly line: string;
+}
+
+/** Our own server, with its database on a disk. */
+export class OurOffice implements Office {
+  readonly env = { ...NOWHERE, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: TOKENS.full };
+  readonly location = LOCATIONS.west;
+  readonly knowsKeys = true;
+  readonly answered: Answered[] = [];
+  private isUp = true;
+  /** What its staff is doing right now. */
+  private doing: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    private readonly folder: string,
+    private opened: TestService,
+  ) {}
+
+  static async open(folder: string): Promise<OurOffice> {
+    const office = new OurOffice(folder, await testService(undefined, { data: folder, clock: new VirtualClock() }));
+    await office.attend();
+    return office;
+  }
+
+  get service(): TestService {
+    return this.opened;
+  }
+
+  readonly host = () => (this.isUp ? (wire: Wire) => void this.opened.app.server.emit('connection', wire) : undefined);
+
+  async change(draws: Draws): Promise<void> {
+    if (!this.isUp) return;
+    this.doing = changeSomething(this.opened, draws);
+    await this.doing;
+  }
+
+  async restart(milliseconds: number, cutAll: () => void): Promise<void> {
+    this.isUp = false;
+    await this.doing;
+    cutAll();
+    await this.opened.close();
+    await pass(milliseconds);
+    this.opened = await testService([], { data: this.folder, clock: new VirtualClock() });
+    await this.attend();
+    this.isUp = true;
+  }
+
+  records(): Promise<ReadonlyMap<string, readonly Fields[]>> {
+    return serverRecords(this.opened);
+  }
+
+  async created(resource: 'patients' | 'documents', field: string, text: string): Promise<number> {
+    const type = resource === 'patients' ? 'PatientV1' : 'DocumentV1';
+    const rows = await rawRows(
+      this.opened,
+      `SELECT seq FROM stream_messages
+        WHERE routing_key LIKE '%.${type}.CREATE' AND json_extract(payload, '$.${field}') LIKE '${text}%'`,
+    );
+    return rows.length;
+  }
+
+  close(): Promise<void> {
+    this.isUp = false;
+    return this.opened.close();
+  }
+
+  /** Has responses tell virtual time, which Node's own header does not, and notes what is answered. */
+  private async attend(): Promise<void> {
+    const { app } = this.opened;
+    await app.ready();
+    app.server.prependListener('request', ({ method = '', url = '' }, response) => {
+      response.setHeader('date', new Date().toUTCString());
+      response.once('finish', () => {
+        if (response.statusCode >= 300) return;
+        this.answered.push({ requestId: String(response.getHeader('x-request-id')), line: `${method} ${url}` });
+      });
+    });
+  }
+}
+
+const NOWHERE = { MOLAR_URL: 'http://127.0.0.1:9' };
+
+/** Resources of which the specification lists how all records are read. */
+const LISTED: readonly Resource[] = [
+  ...(['patients', 'documents', 'transactions', 'transactiontags', 'events', 'missedappointments'] as const),
+  ...(['patientinsuranceplans', 'imageattachments', 'appointmenthistories'] as const),
+];
+
+/** A service that keeps the specification and no more. */
+export class FaithfulOffice implements Office {
+  readonly env: Readonly<Record<string, string>>;
+  readonly location: number;
+  readonly knowsKeys = false;
+  private isUp = true;
+
+  private constructor(readonly service: Faithful) {
+    this.env = { ...service.env, ...NOWHERE };
+    this.location = Number(service.practice.locations[0]?.id);
+  }
+
+  static async open(seed: string): Promise<FaithfulOffice> {
+    // Instants without a zone could not be compared.
+    const moods = { ...moodsOf(seed), instants: 'seconds' } as const;
+    return new FaithfulOffice(await startFaithful({ seed, moods, now: Date.now }));
+  }
+
+  readonly host = () => (this.isUp ? this.service.accept : undefined);
+
+  async change(draws: Draws): Promise<void> {
+    const resource = draws.one(LISTED);
+    const { service } = this;
+    const records = service.reachable(resource);
+    if (records.length === 0) return;
+    const { id, ...record } = draws.one(records);
+    const what = draws.one(['add', 'edit', 'remove'] as const);
+    // Histories are only ever added (Appointment histories: no create, update or delete).
+    if (what === 'add' || resource === 'appointmenthistories') service.add(resource);
+    else if (what === 'edit') service.edit(resource, Number(id), {});
+    // What the commands created stays, so that it can be counted.
+    else if (!/^(Deskmade|Scan )/.test(`${record.lastName ?? record.name}`)) service.remove(resource, Number(id));
+  }
+
+  async restart(milliseconds: number, cutAll: () => void): Promise<void> {
+    this.isUp = false;
+    cutAll();
+    await pass(milliseconds);
+    this.isUp = true;
+  }
+
+  async records(): Promise<ReadonlyMap<string, readonly Fields[]>> {
+    return new Map(LISTED.map((resource) => [resource, this.service.reachable(resource)]));
+  }
+
+  async created(resource: 'patients' | 'documents', field: string, text: string): Promise<number> {
+    return this.service.records(resource).filter((record) => String(record[field]).startsWith(text)).length;
+  }
+
+  close(): Promise<void> {
+    return this.service.close();
+  }
+}

@@ -1,0 +1,56 @@
+import { vi } from 'vitest';
+
+/** Timers and clocks that run on virtual time; what only gives way to other work does so for real. */
+const VIRTUAL = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] as const;
+
+const nextTurn = setImmediate;
+
+/** Turns of the event loop in which nothing is under way, after which everybody waits for time to pass. */
+const QUIET_TURNS = 4;
+
+/** Has the whole process live on virtual time, from `start` in UTC milliseconds, until `stopVirtualTime`. */
+export function startVirtualTime(start: number): void {
+  vi.useFakeTimers({ now: start, toFake: [...VIRTUAL] });
+}
+
+export function stopVirtualTime(): void {
+  vi.useRealTimers();
+}
+
+/** Waits for virtual milliseconds, or until the signal is aborted. */
+export function pass(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted) done();
+  });
+}
+
+/** Lets virtual time pass until the work has ended: from timer to timer, each once all that the last one set off is done. */
+export async function live<T>(work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const ended = work.finally(() => {
+    isDone = true;
+  });
+  ended.catch(() => undefined);
+  for (;;) {
+    await quiet();
+    if (isDone) return ended;
+    if (vi.getTimerCount() > 0) vi.advanceTimersToNextTimer();
+  }
+}
+
+async function quiet(): Promise<void> {
+  for (let turns = 0; turns < QUIET_TURNS; turns = isAtWork() ? 0 : turns + 1)
+    await new Promise<void>((resolve) => nextTurn(() => resolve()));
+}
+
+/** Whether the system is asked for something, such as a sync of a file. */
+function isAtWork(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.includes('Req'));
+}
