@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { FaultKind, Faults } from './faults.ts';
 import { listen, shut, type Violation } from './origin.ts';
 import { hashOf } from './random.ts';
@@ -7,6 +8,8 @@ import type { Practice } from './store.ts';
 /** Where the contents of documents are downloaded: another origin, that knows no ranges, digests or tokens. */
 export interface Files {
   readonly link: (guidName: string) => string;
+  /** Answers on a connection that was made without a socket. */
+  readonly accept: (connection: Duplex) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -42,6 +45,7 @@ export async function openFiles(
   const origin = await listen(server);
   return {
     link: (guidName) => `${origin}/${encodeURIComponent(guidName)}?signature=${signatureOf(guidName)}`,
+    accept: (connection) => void server.emit('connection', connection),
     close: () => shut(server),
   };
 }

@@ -56,8 +56,9 @@ export interface Faithful {
   /** Changes a record as another user would, with a new lastModified. */
   edit(resource: Resource, id: number, fields: Fields): void;
   remove(resource: Resource, id: number): void;
-  /** Answers on a connection that was made without a socket. */
+  /** Answers on a connection that was made without a socket; `acceptFile` as the origin of contents. */
   readonly accept: (connection: Duplex) => void;
+  readonly acceptFile: (connection: Duplex) => void;
   close(): Promise<void>;
 }
 
@@ -135,6 +136,7 @@ export async function startFaithful(options: Options): Promise<Faithful> {
     },
     remove: (resource, id) => practice.shelves[resource].remove(id),
     accept: (connection) => void server.emit('connection', connection),
+    acceptFile: files.accept,
     close: async () => {
       await Promise.all([files.close(), shut(server)]);
     },

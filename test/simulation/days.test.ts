@@ -15,8 +15,6 @@ describe(`${HOURS} hours of a practice, on virtual time and a network with fault
   );
 
   it.each([1, 2])('are the same for the same seed, request by request: %i', async (seed) => {
-    // Lived before, so that what is loaded when it is first needed takes no time of a day.
-    await liveDay(seed, 1);
     const first = await liveDay(seed, 1);
     const second = await liveDay(seed, 1);
     expect(first.requests).toBeGreaterThan(0);

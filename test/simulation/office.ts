@@ -144,7 +144,10 @@ export class FaithfulOffice implements Office {
     return new FaithfulOffice(await startFaithful({ seed, moods, now: Date.now }));
   }
 
-  readonly host = () => (this.isUp ? this.service.accept : undefined);
+  readonly host: Host = (url) => {
+    if (!this.isUp) return undefined;
+    return url.startsWith(NOWHERE.MOLAR_URL) ? this.service.accept : this.service.acceptFile;
+  };
 
   async change(draws: Draws): Promise<void> {
     const resource = draws.one(LISTED);
@@ -154,7 +157,10 @@ export class FaithfulOffice implements Office {
     const { id, ...record } = draws.one(records);
     const what = draws.one(['add', 'edit', 'remove'] as const);
     // Histories are only ever added (Appointment histories: no create, update or delete).
-    if (what === 'add' || resource === 'appointmenthistories') service.add(resource);
+    // A new record is like another one, but for its name.
+    const name = resource === 'patients' ? { lastName: 'Staffmade' } : { name: 'Staffmade' };
+    const named = resource === 'patients' || resource === 'documents' ? name : {};
+    if (what === 'add' || resource === 'appointmenthistories') service.add(resource, named);
     else if (what === 'edit') service.edit(resource, Number(id), {});
     // What the commands created stays, so that it can be counted.
     else if (!/^(Deskmade|Scan )/.test(`${record.lastName ?? record.name}`)) service.remove(resource, Number(id));

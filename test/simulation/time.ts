@@ -50,7 +50,11 @@ async function quiet(): Promise<void> {
     await new Promise<void>((resolve) => nextTurn(() => resolve()));
 }
 
-/** Whether the system is asked for something, such as a sync of a file. */
+/** Whether the system is asked for something, such as a sync of a file, or a module is being loaded. */
 function isAtWork(): boolean {
-  return process.getActiveResourcesInfo().some((name) => name.includes('Req'));
+  return loading.size > 0 || process.getActiveResourcesInfo().some((name) => name.includes('Req'));
 }
+
+/** Modules that vitest is asked for; it tells of them only so. */
+const loading = (globalThis as unknown as { __vitest_worker__: { resolvingModules: Set<string> } }).__vitest_worker__
+  .resolvingModules;

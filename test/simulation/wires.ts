@@ -34,8 +34,8 @@ export const STORM: Weather = {
 };
 export const OUTAGE: Weather = { ...FAIR, refused: 1 };
 
-/** Who answers at the other end; undefined while nobody does. */
-export type Host = () => ((wire: Wire) => void) | undefined;
+/** Who answers at an address; undefined while nobody does. */
+export type Host = (url: string) => ((wire: Wire) => void) | undefined;
 
 /** A network in this process, on virtual time, whose every fault follows from its seed. */
 export class SeededNetwork {
@@ -68,8 +68,9 @@ export class SeededNetwork {
     const number = ++this.connections;
     const draws = new Draws(`${this.seed} connection ${number}`);
     const { refused, twice } = this.weather;
-    const place = `${Date.now()} ${number} ${method} ${url}`;
-    const answering = draws.chance(refused) ? undefined : this.server.host();
+    // Of ports the system chooses some.
+    const place = `${Date.now()} ${number} ${method} ${url.replace(/:\d+/, '')}`;
+    const answering = draws.chance(refused) ? undefined : this.server.host(url);
     if (answering === undefined) {
       this.trace.push(`${place}: refused`);
       throw new ConnectionFailure('Connection refused: practice.', { sent: false });
@@ -164,6 +165,7 @@ export class Wire extends Duplex {
   bytesWritten = 0;
   timeout = 0;
   private arrival = 0;
+  private hasEnd = false;
 
   constructor(private readonly direction: Direction) {
     super({ allowHalfOpen: true });
@@ -177,22 +179,20 @@ export class Wire extends Duplex {
     this.bytesWritten += chunk.length;
     const part = chunk.subarray(0, Math.max(0, left));
     this.later(() => {
-      if (part.length > 0) this.peer?.push(part);
+      if (part.length > 0) this.peer?.receive(part);
       if (left < chunk.length) this.cut();
     });
     done();
   }
 
   override _final(done: (error?: Error) => void): void {
-    this.later(() => this.peer?.push(null));
+    this.later(() => this.peer?.receive(null));
     done();
   }
 
+  /** The other end may still read what was sent before, and learns of it behind that. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.later(() => {
-      this.peer?.push(null);
-      this.peer?.destroy();
-    });
+    this.later(() => this.peer?.receive(null));
     done(error);
   }
 
@@ -200,6 +200,13 @@ export class Wire extends Duplex {
   cut(): void {
     this.peer?.destroy(reset());
     this.destroy(reset());
+  }
+
+  /** What the other end has sent; null is its end. */
+  private receive(part: Buffer | null): void {
+    if (this.hasEnd || this.destroyed) return;
+    this.hasEnd = part === null;
+    this.push(part);
   }
 
   destroySoon(): void {
