@@ -26,14 +26,14 @@ export function quoteWord(word: string, shell: Shell): string {
 const QUOTED: Readonly<Record<Shell, (word: string) => string>> = {
   // Backslashes stand outside the quotes, for within them fish reads two as one.
   sh: (word) => `'${word.replace(/['\\]/g, "'\\$&'")}'`,
-  pwsh: literal,
-  powershell: (word) => literal(word === '' ? '""' : legacyArgument(word)),
+  pwsh: powershellLiteral,
+  powershell: (word) => powershellLiteral(word === '' ? '""' : legacyArgument(word)),
   // A variable is replaced even within quotes, unless its name has a quote. A doubled quote leaves cmd within quotes.
   cmd: (word) => `"${escapedBackslashes(word).replaceAll('"', '""').replaceAll('%', '"^%"')}"`,
 };
 
 /** A string that PowerShell takes as it is. Typographic quotes end one, too. */
-function literal(text: string): string {
+export function powershellLiteral(text: string): string {
   return `'${text.replace(/['\u2018-\u201B]/g, '$&$&')}'`;
 }
 

@@ -1,4 +1,4 @@
-import { quoteWord } from './quote.ts';
+import { powershellLiteral, quoteWord } from './quote.ts';
 import type { Shell } from './shell.ts';
 
 /** What ends the name of a file of settings, by the shell that reads it. */
@@ -19,7 +19,7 @@ export function settingsFiles(variables: Variables): readonly { readonly extensi
     { extension: EXTENSIONS.sh, text: text((name, value) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`) },
     {
       extension: EXTENSIONS.pwsh,
-      text: text((name, value) => `$env:${name} = '${value.replace(/['\u2018-\u201B]/g, '$&$&')}'\r\n`),
+      text: text((name, value) => `$env:${name} = ${powershellLiteral(value)}\r\n`),
     },
     { extension: EXTENSIONS.cmd, text: text((name, value) => `@set "${name}=${value.replaceAll('%', '%%')}"\r\n`) },
   ];

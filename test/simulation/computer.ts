@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '../../src/core/clock.ts';
 import { localFailure } from '../../src/core/failure.ts';
 import { type Ran, runCommand } from '../cli/runcommand.ts';
 import { commandOf } from '../faithful/driving.ts';
@@ -35,7 +36,7 @@ export class Computer {
     const { id, command, argv } = await commandOf(words);
     return runCommand(id, command, argv, {
       env: { ...this.env, MOLAR_CONFIG_DIR: this.path('config') },
-      clock: { now: () => Date.now() + this.skew, sleep: sleepOrFail },
+      clock: { ...systemClock, now: () => Date.now() + this.skew },
       newId: () => `${this.name}-${++this.ids}`,
       openNetwork: this.network.openNetwork,
       ...(signal && { signal }),
@@ -61,9 +62,4 @@ export class Computer {
       await pass(draws.whole(1, 8) * 3_600_000, signal);
     }
   }
-}
-
-async function sleepOrFail(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  await pass(milliseconds, signal);
-  signal?.throwIfAborted();
 }

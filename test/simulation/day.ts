@@ -200,37 +200,36 @@ export function lineOfCopy(computer: Computer): string[] {
   return ['mirror', 'sync', '--json', '--to', computer.path('practice.db'), '--timezone', 'America/Denver'];
 }
 
-/** A copy that is kept up to date, by a service that is killed and started again. */
-async function copy(day: Day): Promise<void> {
-  const draws = day.draws('copy');
+/** A copy that is kept up to date, or synced now and then. */
+function copy(day: Day): Promise<void> {
   const { copy: computer } = day.computers;
-  while (!day.evening.aborted) {
-    const isFollowing = draws.chance(0.7);
-    const line = [...lineOfCopy(computer), ...(isFollowing ? ['--follow'] : [])];
-    await untilEvening(day, computer, draws.whole(1, 5 * 60) * MINUTE, line);
-    await pass(draws.whole(1, 60) * MINUTE, day.evening);
-  }
-}
-
-/** A partner who wants every change, in a process that is killed and started again. */
-async function listener(day: Day): Promise<void> {
-  const draws = day.draws('listener');
-  const { listener: computer } = day.computers;
-  while (!day.evening.aborted) {
-    await untilEvening(day, computer, draws.whole(1, 5 * 60) * MINUTE, lineOfListener, (text) => day.heard.push(text));
-    await pass(draws.whole(1, 60) * MINUTE, day.evening);
-  }
+  const line = lineOfCopy(computer);
+  return keptRunning(day, computer, (draws) => [...line, ...(draws.chance(0.7) ? ['--follow'] : [])]);
 }
 
 export const lineOfListener = ['stream', 'listen', '--name', 'partner', '--from', 'beginning', '--format', 'ndjson'];
 
-/** Runs a command that is ended after some milliseconds, at the latest in the evening. */
-function untilEvening(
-  { ends }: Day,
+/** A partner who wants every change. */
+function listener(day: Day): Promise<void> {
+  return keptRunning(
+    day,
+    day.computers.listener,
+    () => lineOfListener,
+    (text) => day.heard.push(text),
+  );
+}
+
+/** Starts a command again and again, and ends it after a while, at the latest in the evening. */
+async function keptRunning(
+  { draws, evening, ends }: Day,
   computer: Computer,
-  milliseconds: number,
-  line: readonly string[],
+  line: (draws: Draws) => readonly string[],
   write?: (text: string) => void,
-): Promise<unknown> {
-  return computer.runFor(Math.min(milliseconds, ends - Date.now()), line, write);
+): Promise<void> {
+  const chance = draws(computer.name);
+  while (!evening.aborted) {
+    const words = line(chance);
+    await computer.runFor(Math.min(chance.whole(1, 5 * 60) * MINUTE, ends - Date.now()), words, write);
+    await pass(chance.whole(1, 60) * MINUTE, evening);
+  }
 }

@@ -1,8 +1,8 @@
-import { changeSomething, serverRecords } from '../core/mirror/practice.ts';
+import { changeSomething, serverRecords, tellTime } from '../core/mirror/practice.ts';
 import { moodsOf } from '../faithful/moods.ts';
 import type { Draws } from '../faithful/random.ts';
 import { type Faithful, startFaithful } from '../faithful/service.ts';
-import type { Fields, Resource } from '../faithful/store.ts';
+import { type Fields, LISTED, type Resource } from '../faithful/store.ts';
 import { TestClock } from '../support/clock.ts';
 import { LOCATIONS, ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { rawRows } from '../support/rawsql.ts';
@@ -104,12 +104,12 @@ export class OurOffice implements Office {
     return this.opened.close();
   }
 
-  /** Has responses tell virtual time, which Node's own header does not, and notes what is answered. */
+  /** Notes what is answered. */
   private async attend(): Promise<void> {
     const { app } = this.opened;
     await app.ready();
+    tellTime(this.opened);
     app.server.prependListener('request', ({ method = '', url = '' }, response) => {
-      response.setHeader('date', new Date().toUTCString());
       response.once('finish', () => {
         if (response.statusCode >= 300) return;
         this.answered.push({ requestId: String(response.getHeader('x-request-id')), line: `${method} ${url}` });
@@ -120,11 +120,14 @@ export class OurOffice implements Office {
 
 const NOWHERE = { MOLAR_URL: 'http://127.0.0.1:9' };
 
-/** Resources of which the specification lists how all records are read. */
-const LISTED: readonly Resource[] = [
-  ...(['patients', 'documents', 'transactions', 'transactiontags', 'events', 'missedappointments'] as const),
-  ...(['patientinsuranceplans', 'imageattachments', 'appointmenthistories'] as const),
-];
+/** Those that a mirror has of it. */
+const MIRRORED: readonly Resource[] = [...LISTED, 'imageattachments'];
+
+/** A new record is like another one; not by its name, which tells those of the commands. */
+const NAMED: Readonly<Partial<Record<Resource, Fields>>> = {
+  patients: { lastName: 'Staffmade' },
+  documents: { name: 'Staffmade' },
+};
 
 /** A service that keeps the specification and no more. */
 export class FaithfulOffice implements Office {
@@ -150,17 +153,14 @@ export class FaithfulOffice implements Office {
   };
 
   async change(draws: Draws): Promise<void> {
-    const resource = draws.one(LISTED);
+    const resource = draws.one(MIRRORED);
     const { service } = this;
     const records = service.reachable(resource);
     if (records.length === 0) return;
     const { id, ...record } = draws.one(records);
     const what = draws.one(['add', 'edit', 'remove'] as const);
     // Histories are only ever added (Appointment histories: no create, update or delete).
-    // A new record is like another one, but for its name.
-    const name = resource === 'patients' ? { lastName: 'Staffmade' } : { name: 'Staffmade' };
-    const named = resource === 'patients' || resource === 'documents' ? name : {};
-    if (what === 'add' || resource === 'appointmenthistories') service.add(resource, named);
+    if (what === 'add' || resource === 'appointmenthistories') service.add(resource, NAMED[resource]);
     else if (what === 'edit') service.edit(resource, Number(id), {});
     // What the commands created stays, so that it can be counted.
     else if (!/^(Deskmade|Scan )/.test(`${record.lastName ?? record.name}`)) service.remove(resource, Number(id));
@@ -174,7 +174,7 @@ export class FaithfulOffice implements Office {
   }
 
   async records(): Promise<ReadonlyMap<string, readonly Fields[]>> {
-    return new Map(LISTED.map((resource) => [resource, this.service.reachable(resource)]));
+    return new Map(MIRRORED.map((resource) => [resource, this.service.reachable(resource)]));
   }
 
   async created(resource: 'patients' | 'documents', field: string, text: string): Promise<number> {

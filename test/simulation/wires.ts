@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { Network, NetworkOptions } from '../../src/core/transport/network.ts';
 import { ConnectionFailure, type OutgoingRequest } from '../../src/core/transport/send.ts';
 import { Draws } from '../faithful/random.ts';
@@ -75,14 +76,14 @@ export class SeededNetwork {
       this.trace.push(`${place}: refused`);
       throw new ConnectionFailure('Connection refused: practice.', { sent: false });
     }
-    const body = await wholeBody(request.body);
+    const body = await bytesOf(request.body);
     const isKeyed = this.server.knowsKeys && request.headers['idempotency-key'] !== undefined;
     if ((method === 'GET' || isKeyed) && !url.includes('/stream') && draws.chance(twice)) {
       const first = this.exchange(request, body, answering, new Draws(`${this.seed} copy of ${number}`));
-      first.then(({ response }) => response.resume()).catch(() => undefined);
+      first.then((response) => response.resume()).catch(() => undefined);
     }
     try {
-      const { response } = await this.exchange(request, body, answering, draws);
+      const response = await this.exchange(request, body, answering, draws);
       this.trace.push(`${place}: ${response.statusCode}`);
       const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
       return { status: response.statusCode ?? 0, headers: Object.fromEntries(headers), body: response };
@@ -98,7 +99,7 @@ export class SeededNetwork {
     body: Buffer | undefined,
     answering: (wire: Wire) => void,
     draws: Draws,
-  ): Promise<{ response: IncomingMessage }> {
+  ): Promise<IncomingMessage> {
     // Who works at a request after its sender has given up, and knows no keys, creates twice: nobody could keep it from that.
     const mayBeLate = method !== 'POST' || this.server.knowsKeys;
     const [here, there] = this.connect(draws, mayBeLate);
@@ -116,9 +117,11 @@ export class SeededNetwork {
         },
         ...(signal && { signal }),
       });
-      outgoing.once('response', (response) => resolve({ response })).once('error', reject);
-      // A response that is cut off tells its reader, and nobody else has to be told.
-      outgoing.on('response', (response) => response.on('error', () => undefined));
+      outgoing.once('error', reject).once('response', (response) => {
+        // A response that is cut off tells its reader, and nobody else has to be told.
+        response.on('error', () => undefined);
+        resolve(response);
+      });
       outgoing.end(body);
     });
   }
@@ -142,12 +145,9 @@ export class SeededNetwork {
   }
 }
 
-async function wholeBody(body: OutgoingRequest['body']): Promise<Buffer | undefined> {
+async function bytesOf(body: OutgoingRequest['body']): Promise<Buffer | undefined> {
   if (body === undefined) return undefined;
-  if (typeof body === 'string') return Buffer.from(body);
-  const parts: Uint8Array[] = [];
-  for await (const part of body.open()) parts.push(Buffer.from(part));
-  return Buffer.concat(parts);
+  return typeof body === 'string' ? Buffer.from(body) : buffer(body.open());
 }
 
 /** How one direction of a connection behaves: milliseconds to the other end, more for the first bytes, bytes until it is cut. */

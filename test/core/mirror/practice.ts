@@ -8,15 +8,20 @@ import type { TestService } from '../../support/service.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Has a service listen, whose responses tell the time of its clock; what connects the command line to it. */
-export async function listening(
-  { app, clock }: Pick<TestService, 'app' | 'clock'>,
-  port = 0,
-): Promise<Readonly<Record<string, string>>> {
+/** Has responses tell the time of the service's clock, which Node's own header does not. */
+export function tellTime({ app, clock }: Pick<TestService, 'app' | 'clock'>): void {
   app.server.prependListener('request', (_, response) => {
     response.setHeader('date', new Date(clock.now()).toUTCString());
   });
-  const url = await app.listen({ host: '127.0.0.1', port });
+}
+
+/** Has a service listen, whose responses tell the time of its clock; what connects the command line to it. */
+export async function listening(
+  service: Pick<TestService, 'app' | 'clock'>,
+  port = 0,
+): Promise<Readonly<Record<string, string>>> {
+  tellTime(service);
+  const url = await service.app.listen({ host: '127.0.0.1', port });
   return { MOLAR_URL: url, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: TOKENS.full };
 }
 

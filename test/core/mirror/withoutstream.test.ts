@@ -6,7 +6,8 @@ import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { localFailure } from '../../../src/core/failure.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand } from '../../cli/runcommand.ts';
-import { startFaithful } from '../../faithful/service.ts';
+import { type Faithful, startFaithful } from '../../faithful/service.ts';
+import type { Resource } from '../../faithful/store.ts';
 import { TestClock } from '../../support/clock.ts';
 import { PATIENTS } from '../../support/ids.ts';
 import { testService } from '../../support/service.ts';
@@ -24,6 +25,14 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const clock = { now: Date.now, sleep: async () => {} };
+
+/** Syncs a resource, which succeeds, and gives what is wrong in its table then. */
+async function wrongAfterSync(service: Faithful, resource: Resource): Promise<string[]> {
+  const world = { env: service.env, clock, openNetwork };
+  const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, [resource, '--to', file], world);
+  expect(exitCode, stderr).toBe(0);
+  return wrongRows(file, resource, service.records(resource));
+}
 
 it('lists of those whom a patient referred are right, though the patient did not change', async () => {
   const service = await testService(undefined, { clock: new TestClock(Date.now()) });
@@ -53,12 +62,7 @@ it('lists of those whom a patient referred are right, though the patient did not
 
 it('lists of those whom a patient referred are right when one of them is gone', async () => {
   const service = await startFaithful({ seed: 'referrals', moods: {} });
-  const sync = async () => {
-    const world = { env: service.env, clock, openNetwork };
-    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], world);
-    expect(exitCode, stderr).toBe(0);
-    return wrongRows(file, 'patients', service.records('patients'));
-  };
+  const sync = () => wrongAfterSync(service, 'patients');
   try {
     const [referrer, referred] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
     const lastModified = '2026-01-05T15:00:00.000Z';
@@ -78,10 +82,7 @@ it('only new histories are read while their count is right, and their ids once i
   const name = 'appointmenthistories';
   const sync = async () => {
     const before = service.requests.length;
-    const world = { env: service.env, clock, openNetwork };
-    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, [name, '--to', file], world);
-    expect(exitCode, stderr).toBe(0);
-    expect(wrongRows(file, name, service.records(name))).toEqual([]);
+    expect(await wrongAfterSync(service, name)).toEqual([]);
     return service.requests.slice(before).filter(({ query }) => query.responseFields === 'id').length;
   };
   try {
@@ -99,12 +100,7 @@ it('only new histories are read while their count is right, and their ids once i
 
 it('what changed shortly before the last sync, or has no time of change, is found', async () => {
   const service = await startFaithful({ seed: 'late', moods: {} });
-  const sync = async () => {
-    const world = { env: service.env, clock, openNetwork };
-    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], world);
-    expect(exitCode, stderr).toBe(0);
-    return wrongRows(file, 'patients', service.records('patients'));
-  };
+  const sync = () => wrongAfterSync(service, 'patients');
   try {
     const [late, undated] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
     service.edit('patients', undated, { lastModified: null });
