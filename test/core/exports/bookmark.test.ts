@@ -1,13 +1,16 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../../src/catalog/catalog.ts';
 import {
   type Bookmark,
   Bookmarks,
   checkBookmarkName,
   checkIncrementFilter,
+  OVERLAP,
   openIncrement,
   readingBegan,
+  tellsChanges,
 } from '../../../src/core/exports/bookmark.ts';
 import { emptyFolder } from './running.ts';
 
@@ -48,9 +51,11 @@ describe('an increment', () => {
       expect(first.isNew(each)).toBe(true);
     }
     await first.complete(NOON);
-    const second = await openIncrement(kept, PLACE, NO_FILTER, NOON + 24 * HOUR);
+    const second = await openIncrement(kept, PLACE, NO_FILTER, NOON + 72 * HOUR);
     expect(second.isNew(row(2, NOON - MINUTE))).toBe(false);
     expect(second.isNew(row(3, NOON + MINUTE))).toBe(false);
+    // Of a time long before either run, as a list without the bound has them.
+    expect(second.isNew(row(1, NOON - HOUR))).toBe(true);
     // Changed again, changed without a new time, and new.
     expect(second.isNew(row(4, NOON + HOUR))).toBe(true);
     expect(second.isNew(row(3, NOON + MINUTE, 'Jones'))).toBe(true);
@@ -78,7 +83,78 @@ describe('an increment', () => {
     await expect(other).rejects.toMatchObject({
       exitCode: 2,
       message: 'The bookmark nightly is of patients with the filter none, not id>5.',
+      hint: 'Use another name, or start over with molar export bookmarks reset nightly.',
+      items: [{ source: '--since-last' }],
     });
+  });
+
+  it('is refused without the filter that its bookmark has', async () => {
+    const kept = await bookmarks();
+    await (await openIncrement(kept, PLACE, 'id>5', NOON)).complete(NOON);
+    await expect(openIncrement(kept, PLACE, NO_FILTER, NOON)).rejects.toMatchObject({
+      exitCode: 2,
+      message: 'The bookmark nightly is of patients with the filter id>5, not none.',
+    });
+  });
+
+  it('asks without a filter for what changed alone', async () => {
+    const kept = await bookmarks();
+    await (await openIncrement(kept, PLACE, NO_FILTER, NOON)).complete(NOON);
+    const second = await openIncrement(kept, PLACE, NO_FILTER, NOON + HOUR);
+    expect([second.filter, second.since]).toEqual([
+      'lastModified>=2026-03-02T11:55:00.000Z',
+      '2026-03-02T11:55:00.000Z',
+    ]);
+  });
+
+  it('saves when reading began, which records of the overlap it had, and whose they are', async () => {
+    const kept = await bookmarks();
+    const first = await openIncrement(kept, PLACE, 'id>0', NOON + HOUR);
+    const modified = [NOON - OVERLAP - 1, NOON - OVERLAP, NOON + HOUR];
+    modified.forEach((time, index) => void first.isNew(row(index + 1, time)));
+    await first.complete(NOON);
+    expect(await kept.list()).toEqual([
+      {
+        version: 1,
+        ...PLACE,
+        filter: 'id>0',
+        since: '2026-03-02T11:55:00.000Z',
+        runStartedAt: '2026-03-02T12:00:00.000Z',
+        exported: { '2': expect.any(String), '3': expect.any(String) },
+      },
+    ]);
+  });
+
+  it('remembers the last state of a record that a run has twice', async () => {
+    const kept = await bookmarks();
+    const first = await openIncrement(kept, PLACE, NO_FILTER, NOON);
+    first.isNew(row(1, NOON - MINUTE));
+    first.isNew(row(1, NOON - MINUTE, 'Jones'));
+    await first.complete(NOON);
+    const second = await openIncrement(kept, PLACE, NO_FILTER, NOON + HOUR);
+    expect(second.isNew(row(1, NOON - MINUTE, 'Jones'))).toBe(false);
+    expect(second.isNew(row(1, NOON - MINUTE))).toBe(true);
+  });
+
+  it.each([
+    ['as far as clocks may differ', 26 * HOUR, true],
+    ['and no further', 26 * HOUR + 1, false],
+  ])('remembers records %s', async (_name, before, isRemembered) => {
+    const kept = await bookmarks();
+    const first = await openIncrement(kept, PLACE, NO_FILTER, NOON);
+    const modified = NOON - OVERLAP - before;
+    first.isNew(row(1, modified));
+    // The clock of the server was that far behind.
+    expect(Object.keys(first.bookmarkAt(modified).exported)).toEqual(isRemembered ? ['1'] : []);
+  });
+
+  it('remembers 20,000 records; more come again, and none is lost', async () => {
+    const kept = await bookmarks();
+    const first = await openIncrement(kept, PLACE, NO_FILTER, NOON);
+    for (let id = 1; id <= 20_001; id++) first.isNew(row(id, NOON));
+    await first.complete(NOON);
+    const second = await openIncrement(kept, PLACE, NO_FILTER, NOON + HOUR);
+    expect([20_000, 20_001].map((id) => second.isNew(row(id, NOON)))).toEqual([false, true]);
   });
 
   it.each<[string, number | undefined, number]>([
@@ -89,10 +165,32 @@ describe('an increment', () => {
     expect(readingBegan(NOON, serverTime)).toBe(began);
   });
 
-  it('sets lastModified itself', () => {
-    expect(() => checkIncrementFilter('lastModified>=2026-01-01')).toThrow(
-      '--since-last sets lastModified itself; leave it out of the filter.',
+  it.each(['lastModified>=2026-01-01', 'id>5,lastModified<2026-01-01'])('sets lastModified itself: %s', (filter) => {
+    expect(() => checkIncrementFilter(filter)).toThrow(
+      expect.objectContaining({
+        exitCode: 2,
+        message: '--since-last sets lastModified itself; leave it out of the filter.',
+        items: [expect.objectContaining({ source: '--since-last' })],
+      }),
     );
+  });
+
+  it.each([NO_FILTER, '', 'id>5,lastName~=S'])('takes any other filter: %s', (filter) => {
+    expect(() => checkIncrementFilter(filter)).not.toThrow();
+  });
+
+  it('is for lists that can be asked for what changed since a time', () => {
+    const lists = RESOURCES.flatMap(({ name, operations: { list } }) =>
+      list === undefined ? [] : [[name, list] as const],
+    );
+    const told = lists.filter(([, list]) => tellsChanges(list)).map(([name]) => name);
+    expect(told).toEqual(
+      lists
+        .filter(([, { filters }]) => JSON.stringify(filters?.lastModified ?? null).includes('">="'))
+        .map(([name]) => name),
+    );
+    expect(told).toEqual(expect.arrayContaining(['patients', 'transactions', 'appointments']));
+    expect(told.length).toBeLessThan(lists.length);
   });
 });
 
@@ -135,19 +233,82 @@ describe('bookmarks', () => {
     expect((await kept.read(PLACE))?.since).toBe(at(since));
   });
 
-  it.each(['', '{"version":2}', '{"version":1,"name":"nightly"}'])(
-    'that make no sense are an error: %s',
-    async (text) => {
-      const kept = await bookmarks();
-      await kept.move(bookmark());
-      const [file = ''] = await readdir(kept.folder);
-      expect(await readFile(join(kept.folder, file), 'utf8')).toContain('"since"');
-      await writeFile(join(kept.folder, file), text);
-      await expect(kept.read(PLACE)).rejects.toMatchObject({ exitCode: 9, hint: expect.stringContaining('Remove it') });
-    },
-  );
+  it('are listed by name, then by organization, resource and URL; other files are not', async () => {
+    const kept = await bookmarks();
+    const all = [
+      bookmark({ name: 'a', organization: 'org-2', resource: 'patients' }),
+      bookmark({ name: 'b', organization: 'org-1', resource: 'patients', url: 'https://z.example.com' }),
+      bookmark({ name: 'b', organization: 'org-1', resource: 'transactions', url: 'https://a.example.com' }),
+      bookmark({ name: 'b', organization: 'org-1', resource: 'transactions', url: 'https://b.example.com' }),
+      bookmark({ name: 'b', organization: 'org-2', resource: 'appointments' }),
+    ];
+    for (const each of all.toReversed()) await kept.move(each);
+    await writeFile(join(kept.folder, 'notes.txt'), 'mine');
+    expect(await kept.list()).toEqual(all);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['of another version', { version: 2 }],
+    ...['name', 'url', 'organization', 'resource', 'since', 'runStartedAt'].map(
+      (name): [string, Record<string, unknown>] => [`without ${name}`, { [name]: undefined }],
+    ),
+    ['since no time', { since: 'yesterday' }],
+    ['without a filter', { filter: undefined }],
+    ['with a filter of another kind', { filter: 5 }],
+    ['without records', { exported: undefined }],
+    ['with records of another kind', { exported: [] }],
+  ])('%s are an error that names the file and a way out', async (_name, own) => {
+    const kept = await bookmarks();
+    await kept.move(bookmark());
+    const [file = ''] = await readdir(kept.folder);
+    const path = join(kept.folder, file);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(bookmark());
+    await writeFile(path, JSON.stringify({ ...bookmark(), ...own }));
+    const failure = {
+      exitCode: 9,
+      code: 'local.file',
+      message: expect.stringContaining(path),
+      items: [{ source: path }],
+      hint: expect.stringContaining('Remove it'),
+    };
+    await expect(kept.read(PLACE)).rejects.toMatchObject(failure);
+    await expect(kept.list()).rejects.toMatchObject(failure);
+    await expect(kept.move(bookmark())).rejects.toMatchObject(failure);
+  });
+
+  it.each(['', '[]', 'null', '{"version":1'])('that are no object are an error: %j', async (text) => {
+    const kept = await bookmarks();
+    await kept.move(bookmark());
+    const [file = ''] = await readdir(kept.folder);
+    await writeFile(join(kept.folder, file), text);
+    await expect(kept.read(PLACE)).rejects.toMatchObject({ exitCode: 9, code: 'local.file' });
+  });
+
+  it('fail before a run begins where they cannot be saved', async () => {
+    const folder = await emptyFolder();
+    await writeFile(join(folder, 'file'), '');
+    const kept = new Bookmarks(join(folder, 'file'));
+    await expect(kept.prepare()).rejects.toMatchObject({
+      exitCode: 9,
+      message: expect.stringContaining(`save bookmarks in ${kept.folder}`),
+    });
+  });
+
+  it('that are not there are removed without an error', async () => {
+    await expect((await bookmarks()).remove(PLACE)).resolves.toBeUndefined();
+  });
 
   it.each(['', '../up', 'a b', '.hidden', 'x'.repeat(65)])('cannot be called %j', (name) => {
-    expect(() => checkBookmarkName(name, '--since-last')).toThrow('The name of a bookmark is 1 to 64 letters');
+    expect(() => checkBookmarkName(name, '--since-last')).toThrow(
+      expect.objectContaining({
+        exitCode: 2,
+        message: expect.stringContaining('The name of a bookmark is 1 to 64 letters'),
+        items: [expect.objectContaining({ source: '--since-last' })],
+      }),
+    );
+  });
+
+  it.each(['n', '9', 'nightly-2.x_A', 'x'.repeat(64)])('can be called %j', (name) => {
+    expect(checkBookmarkName(name, '--since-last')).toBe(name);
   });
 });
