@@ -16,7 +16,10 @@ export function lockFolder(folder: string): () => void {
   );
 }
 
-/** Locks a small database file of its own; undefined while another process has it. */
+/** Connections that hold a lock: one that is collected as garbage is closed, and would let the lock go. */
+const holding = new Set<Connection>();
+
+/** Locks a small database file of its own, until it is released or the process ends; undefined while another has it. */
 export function takeFileLock(file: string): (() => void) | undefined {
   let connection: Connection | undefined;
   try {
@@ -29,12 +32,12 @@ export function takeFileLock(file: string): (() => void) | undefined {
     return undefined;
   }
   const held = connection;
-  return () => release(held);
-}
-
-function release(connection: Connection): void {
-  connection.exec('ROLLBACK');
-  connection.close();
+  holding.add(held);
+  return () => {
+    holding.delete(held);
+    held.exec('ROLLBACK');
+    held.close();
+  };
 }
 
 /** Maximum time that a write waits for another process, such as an import. */

@@ -21,11 +21,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Another process that holds the lock of the folder; kept in a variable, or the lock would go with the next garbage. */
+/** Another process that locks the folder, and keeps nothing that it could unlock it with. */
 async function holder(): Promise<ChildProcess> {
   const program = join(folder, 'holder.mjs');
   const contents = `import { lockFolder } from './src/server/store/sqlite/lock.ts';
-    globalThis.unlock = lockFolder(process.argv[2]); process.stdout.write('locked'); setInterval(() => {}, 1000);`;
+    lockFolder(process.argv[2]); global.gc(); process.stdout.write('locked'); setInterval(() => {}, 1000);`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: ROOT },
     bundle: true,
@@ -35,7 +35,7 @@ async function holder(): Promise<ChildProcess> {
   });
   await writeFile(program, outputFiles[0]?.contents ?? '');
   // The native driver is found where this checkout has it.
-  const child = spawn(process.execPath, [program, folder], {
+  const child = spawn(process.execPath, ['--expose-gc', program, folder], {
     env: { ...process.env, NODE_PATH: join(ROOT, 'node_modules') },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
