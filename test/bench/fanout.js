@@ -60,7 +60,6 @@ export async function measure({ folder, signal, small, report }) {
         theirs: theirs.slice(1),
         against: 'the same bytes',
         unit: 'MB/s',
-        budget: { atLeast: 0.5 },
       });
       if (!kept) report.note(kind.costs);
     }

@@ -44,7 +44,6 @@ export async function measure({ folder, signal, small, report }) {
       theirs: alone,
       against: 'alone',
       unit: 'ms',
-      budget: { atMost: 5 },
     });
     if (!kept) {
       report.note(

@@ -52,7 +52,6 @@ export async function measure({ folder, signal, small, report }) {
     theirs: raw,
     against: `better-sqlite3, the same rows, ${CLIENTS} records a transaction`,
     unit: 'records/s',
-    budget: { atLeast: 0.5 },
   });
   if (!kept) report.note(WHERE_IT_GOES);
 }

@@ -35,8 +35,8 @@ export async function inFolder(work) {
 }
 
 /** Starts molar, and watches how much memory it takes: `megabytes` may be set to 0 to begin again, `peak` is of all its life. */
-export function start(args, options) {
-  return watch(spawn(process.execPath, [BIN, ...args], options));
+export function start(args, options, bin = BIN) {
+  return watch(spawn(process.execPath, [bin, ...args], options));
 }
 
 export function watch(child) {
@@ -94,12 +94,13 @@ export async function textOf(args, env) {
   return { ...took, text: Buffer.concat(chunks).toString('utf8') };
 }
 
-/** Does the work with a server, which is ended after it; the work gets its address and the watched process. */
-export async function withServer(args, env, work) {
-  const server = start(['serve', '--port', '0', '--json', '--log-level', 'error', ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+/**
+ * Does the work with a server, which is ended after it; the work gets its address and the watched process. `bin`: of the
+ * molar that serves.
+ */
+export async function withServer(args, env, work, bin = BIN) {
+  const options = { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] };
+  const server = start(['serve', '--port', '0', '--json', '--log-level', 'error', ...args], options, bin);
   try {
     return await work(await listening(server.child), server);
   } finally {

@@ -14,13 +14,17 @@ export interface Row {
 interface Measured {
   readonly what: string;
   readonly unit: string;
-  readonly budget?: Budget | undefined;
 }
+
+/** Budgets of a measurement by the names of its figures, in which a star stands for any text. */
+export type Budgets = Readonly<Record<string, Budget>>;
+
+export function budgetOf(budgets: Budgets, what: string): Budget | undefined;
 
 export function summary(values: readonly number[]): Record<'median' | 'low' | 'high' | 'least' | 'most', number>;
 
 export class Report {
-  constructor(say: (text: string) => void);
+  constructor(say: (text: string) => void, budgets?: Budgets);
   readonly sections: readonly { readonly title: string; readonly rows: readonly Row[] }[];
   readonly kept: boolean;
   section(title: string, conditions: string): void;
@@ -33,3 +37,11 @@ export class Report {
 }
 
 export function overview(pages: readonly (readonly [name: string, text: string])[]): string;
+
+export function judge(ratios: readonly number[]): {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  readonly verdict: 'costs more' | 'costs less' | 'no difference shown';
+  readonly isRegression: boolean;
+};

@@ -1,11 +1,5 @@
 // What measurements found: ratios of medians with their spread, against budgets, as text and as a page of Markdown.
 
-/**
- * @typedef {object} Budget
- * @property {number} [atMost] The largest ratio or value that is accepted.
- * @property {number} [atLeast] The smallest one.
- */
-
 const KEPT = 'kept';
 const MISSED = 'MISS';
 
@@ -20,11 +14,39 @@ export function summary(values) {
   return { median: at(0.5), low: at(0.25), high: at(0.75), least: at(0), most: at(1) };
 }
 
+/** A regression that is shown, and larger than this, fails a comparison. */
+const ACCEPTED = 1.02;
+
+/** The middle ratio of the rounds, and between which bounds the true one is, with 95 % confidence or as far as the rounds go. */
+export function judge(ratios) {
+  const sorted = ratios.toSorted((a, b) => a - b);
+  const outside = outsideOf(sorted.length);
+  const [low, high] = [sorted[outside], sorted.at(-1 - outside)];
+  const { median } = summary(ratios);
+  const verdict = low > 1 ? 'costs more' : high < 1 ? 'costs less' : 'no difference shown';
+  return { median, low, high, verdict, isRegression: low > 1 && median > ACCEPTED };
+}
+
+/**
+ * How many rounds at each end are outside of the bounds. Each round is as likely above the true middle as below, whatever
+ * the noise looks like: so many of them on one side are as rare as so many heads in a row of coins.
+ */
+function outsideOf(rounds) {
+  let below = 0;
+  let ways = 1;
+  for (let heads = 0; ; heads++) {
+    below += ways / 2 ** rounds;
+    if (below > 0.025) return Math.max(0, heads - 1);
+    ways = (ways * (rounds - heads)) / (heads + 1);
+  }
+}
+
 /** Takes what one measurement finds, says each line at once, and keeps it for the page. */
 export class Report {
-  /** @param {(text: string) => void} say */
-  constructor(say) {
+  /** `budgets`: those of the measurement, of budgets.js. */
+  constructor(say, budgets = {}) {
     this.say = say;
+    this.budgets = budgets;
     this.sections = [];
   }
 
@@ -37,9 +59,10 @@ export class Report {
   /**
    * What molar took against what something else took, round by round in turn (so that what else the machine does meets
    * both). `ours` and `theirs` hold one figure a round, both times or both rates, in `unit`. The ratio is ours to
-   * theirs; `faster: true` turns it round, for times of which the budget asks how many times faster molar is.
+   * theirs; `faster: true` turns it round, for times of which the budget asks how many times faster molar is. Answers
+   * whether the budget, if there is one, is kept.
    */
-  ratio({ what, ours, theirs, against, unit, budget, faster = false }) {
+  ratio({ what, ours, theirs, against, unit, faster = false }) {
     const ratios = ours.map((value, round) => (faster ? theirs[round] / value : value / theirs[round]));
     const [own, other] = [summary(ours), summary(theirs)];
     const ratio = summary(ratios).median;
@@ -49,14 +72,13 @@ export class Report {
       against: `${against}: ${figure(other.median, unit)}`,
       result: `${digits(ratio)}×`,
       spread: `${digits(summary(ratios).low)}–${digits(summary(ratios).high)}×`,
-      budget,
       unit: '×',
       value: ratio,
     });
   }
 
   /** A figure that is measured by itself, such as memory. */
-  value({ what, values, unit, budget }) {
+  value({ what, values, unit }) {
     const own = summary(values);
     return this.#add({
       what,
@@ -64,7 +86,6 @@ export class Report {
       against: '',
       result: figure(own.median, unit),
       spread: values.length > 1 ? `${figure(own.low, unit)}–${figure(own.high, unit)}` : '',
-      budget,
       unit: ` ${unit}`,
       value: own.median,
     });
@@ -81,7 +102,8 @@ export class Report {
     return this.sections.every(({ rows }) => rows.every(({ verdict }) => verdict !== MISSED));
   }
 
-  #add(row) {
+  #add(measured) {
+    const row = { ...measured, budget: budgetOf(this.budgets, measured.what) };
     const verdict = verdictOf(row);
     this.sections.at(-1).rows.push({ ...row, verdict });
     const cells = [row.what.padEnd(44), row.ours.padEnd(12), row.result.padEnd(9), row.spread.padEnd(16), row.against];
@@ -126,13 +148,21 @@ function rowsWith(text, verdict) {
   return lines.map((line) => line.slice(2, -2).split(' | '));
 }
 
+const escaped = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
+/** The budget of a figure: that of the first name that fits it, in which a star stands for any text. */
+export function budgetOf(budgets, what) {
+  const fits = ([name]) => new RegExp(`^${name.split('*').map(escaped).join('.+')}$`).test(what);
+  return Object.entries(budgets).find(fits)?.[1];
+}
+
 function verdictOf({ budget, value }) {
   if (budget === undefined) return '';
   const kept = value <= (budget.atMost ?? Infinity) && value >= (budget.atLeast ?? -Infinity);
   return kept ? KEPT : MISSED;
 }
 
-function budgetText({ budget, unit }) {
+export function budgetText({ budget, unit }) {
   if (budget === undefined) return '';
   return budget.atMost === undefined ? `≥ ${budget.atLeast}${unit}` : `≤ ${budget.atMost}${unit}`;
 }
@@ -156,7 +186,7 @@ function markdownTable(head, rows) {
 const figure = (value, unit) => `${digits(value)} ${unit}`;
 
 /** Three digits that say something: 0.0123, 1.23, 12.3, 1,234. */
-function digits(value) {
+export function digits(value) {
   const places = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
   return value.toLocaleString('en', {
     minimumFractionDigits: Math.min(places, 4),

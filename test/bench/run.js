@@ -4,8 +4,11 @@
 //   npm run bench -- stores [PATIENTS TRANSACTIONS]   import of a practice into both stores, compared after
 //   npm run bench -- patienttrail [ENTRIES]           who has seen a patient, of a long audit log, on both stores
 //   npm run bench -- load [small|large]               requests a second of a server on each store
+//   npm run bench -- --against COMMIT [WORK…] [--small]   what this checkout costs against another commit, in turn
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compareWith } from './against.js';
+import { BUDGETS } from './budgets.js';
 import { measureImport } from './import.js';
 import { measureLoad } from './load.js';
 import { machineText } from './machine.js';
@@ -37,6 +40,7 @@ const MEASUREMENTS = [
 
 /** Measured by name only: they take long, and have no budget. */
 const OTHERS = {
+  '--against': against,
   stores: ([patients, transactions]) => measureImport(count(patients, 500_000), count(transactions, 2_000_000)),
   patienttrail: ([entries]) => measurePatientTrail(count(entries, 10_000_000)),
   load: ([size = 'large']) => measureLoad(size),
@@ -60,13 +64,20 @@ async function budgets(given) {
   say(machine);
   let kept = true;
   for (const name of names.length > 0 ? names : MEASUREMENTS) {
-    const report = new Report(say);
+    const report = new Report(say, BUDGETS[name]);
     const { measure } = await import(`./${name}.js`);
     await inFolder((folder, signal) => measure({ folder, signal, small, report }));
     kept &&= report.kept;
     if (!small) write(name, report.markdown(name, `${machine}; measured on ${new Date().toISOString().slice(0, 10)}`));
   }
   return kept;
+}
+
+async function against([commit, ...given]) {
+  if (commit === undefined) throw new Error('Against which commit? npm run bench -- --against COMMIT [WORK…]');
+  const names = given.filter((word) => word !== '--small');
+  say(await inFolder((folder) => machineText(folder)));
+  return inFolder((folder, signal) => compareWith(commit, names, { folder, signal, small: given.includes('--small') }));
 }
 
 /** Writes the page of a measurement, and the one above all pages. */

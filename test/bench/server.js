@@ -42,14 +42,12 @@ function againstCeilings(folder, ours, rounds, report) {
         ours: target(ours, reads(patients, HEADERS, listPath(size), size)),
         theirs: target(rows, reads(patients, HEADERS, listPath(size), size)),
         against: 'node:http, same rows joined',
-        budget: { atLeast: 0.8 },
       }));
       const get = {
         what: 'get one',
         ours: target(ours, reads(patients, HEADERS, getPath)),
         theirs: target(hello, [requestText('GET', '/', {})]),
         against: 'Fastify hello',
-        budget: { atLeast: 0.5 },
         miss: WHERE_A_GET_GOES,
       };
       await compare(folder, [...lists, get], rounds, report);
@@ -83,9 +81,9 @@ async function compare(folder, pairs, { count, milliseconds, signal }, report) {
       }
     }
   });
-  for (const [index, { what, against, budget, miss }] of pairs.entries()) {
+  for (const [index, { what, against, miss }] of pairs.entries()) {
     const [ours, theirs] = [found[`ours ${index}`], found[`theirs ${index}`]];
-    const kept = report.ratio({ what, ours: ours.rates, theirs: theirs.rates, against, unit: '/s', budget });
+    const kept = report.ratio({ what, ours: ours.rates, theirs: theirs.rates, against, unit: '/s' });
     if (!kept && miss !== undefined) report.note(miss);
     // Where only Linux tells, and what other work on the machine hardly changes.
     if (ours.costs.every((cost) => cost > 0)) {
@@ -112,7 +110,6 @@ async function againstJsonServer(folder, ours, rounds, report) {
       ours: target(ours, ourRequests),
       theirs: target(theirs, theirRequests),
       against: 'json-server 0.17.4',
-      budget: { atLeast: 5 },
     });
     const read = (what, ourPath, theirPath, size) =>
       row(what, reads(patients, HEADERS, ourPath, size), reads(patients, {}, theirPath, size));

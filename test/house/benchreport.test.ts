@@ -1,10 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { overview, Report, summary } from '../bench/results.js';
+import { BUDGETS } from '../bench/budgets.js';
+import { type Budget, type Budgets, budgetOf, judge, overview, Report, summary } from '../bench/results.js';
+import { ROOT } from './tree.ts';
 
 /** A report with one section, and the lines it said. */
-function reporting() {
+function reporting(budgets: Budgets = {}) {
   const lines: string[] = [];
-  const report = new Report((text: string) => lines.push(text));
+  const report = new Report((text: string) => lines.push(text), budgets);
   report.section('Reading', 'Everything is durable.');
   return { report, lines };
 }
@@ -27,27 +31,27 @@ describe('the report of measurements', () => {
     ['above what is allowed', [131, 131, 131], { atMost: 1.3 }, false, '1.31×', 'MISS'],
     ['without a budget', [300, 300, 300], undefined, true, '3.00×', ''],
   ])('judges a ratio %s', (_, ours, budget, kept, result, verdict) => {
-    const { report } = reporting();
-    report.ratio({ ...lists, ours, theirs: [100, 100, 100], budget });
+    const { report } = reporting(budget && { 'list of 100': budget });
+    report.ratio({ ...lists, ours, theirs: [100, 100, 100] });
     expect(report.kept).toBe(kept);
     expect(report.sections[0]?.rows[0]).toMatchObject({ result, verdict });
   });
 
   it('compares round by round, so that a slow minute of the machine counts on both sides', () => {
-    const { report } = reporting();
-    report.ratio({ ...lists, ours: [50, 500, 50], theirs: [100, 1000, 100], budget: { atLeast: 0.5 } });
+    const { report } = reporting({ 'list of *': { atLeast: 0.5 } });
+    report.ratio({ ...lists, ours: [50, 500, 50], theirs: [100, 1000, 100] });
     expect(report.sections[0]?.rows[0]).toMatchObject({ result: '0.500×', spread: '0.500–0.500×', verdict: 'kept' });
   });
 
   it('turns times round where the budget asks how many times faster', () => {
-    const { report } = reporting();
-    report.ratio({ ...lists, ours: [2, 2], theirs: [11, 11], unit: 's', budget: { atLeast: 5 }, faster: true });
+    const { report } = reporting({ 'list of *': { atLeast: 5 } });
+    report.ratio({ ...lists, ours: [2, 2], theirs: [11, 11], unit: 's', faster: true });
     expect(report.sections[0]?.rows[0]).toMatchObject({ result: '5.50×', verdict: 'kept' });
   });
 
   it('remembers a miss among others, and has everything on the page', () => {
-    const { report, lines } = reporting();
-    report.value({ what: 'idle', values: [121.5], unit: 'MB', budget: { atMost: 120 } });
+    const { report, lines } = reporting({ idle: { atMost: 120 } });
+    report.value({ what: 'idle', values: [121.5], unit: 'MB' });
     report.value({ what: 'patients', values: [1_234_567], unit: '' });
     report.ratio({ ...lists, against: 'curl | jq', ours: [3], theirs: [1] });
     report.note('heroku is left out.');
@@ -62,5 +66,71 @@ describe('the report of measurements', () => {
     expect(above).toContain('| [reading](results/reading.md) | Reading | 2026-01-02 | 0 | 1 |');
     expect(above.endsWith('| reading | idle |  | 122 MB | ≤ 120 MB |\n')).toBe(true);
     expect(lines.join('\n')).toMatch(/idle .*MISS \(≤ 120 MB\)/);
+  });
+
+  it.each([
+    ['list of 100', 1],
+    ['list of 500, of 2,000 records', 2],
+    ['a list of 100', undefined],
+    ['list of ', undefined],
+    ['count (all)', 3],
+    ['count all', undefined],
+  ])('finds the first budget whose name fits: %s', (what, atMost) => {
+    const budgets = { 'list of 100': { atMost: 1 }, 'list of *': { atMost: 2 }, 'count (all)': { atMost: 3 } };
+    expect(budgetOf(budgets, what)?.atMost).toBe(atMost);
+  });
+});
+
+/** What a page of results says of its figures: their names, budgets and verdicts. */
+function rowsOf(name: string): (readonly [what: string, budget: string, verdict: string])[] {
+  const text = readFileSync(join(ROOT, 'test/bench/results', `${name}.md`), 'utf8');
+  const lines = text.split('\n').filter((line) => line.startsWith('| ') && !/^\| (?:What|---) /.test(line));
+  return lines.map((line) => {
+    const cells = line.slice(2, -2).split(/ \| /);
+    return [cells[0] ?? '', cells.at(-2) ?? '', (cells.at(-1) ?? '').trim()];
+  });
+}
+
+const textOf = ({ atMost, atLeast }: Budget) => (atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`);
+
+describe('the budgets', () => {
+  const names = readdirSync(join(ROOT, 'test/bench/results')).map((file) => file.replace('.md', ''));
+
+  it.each(names)('are those that the page of %s was judged by', (name) => {
+    const budgets: Budgets = BUDGETS[name] ?? {};
+    const rows = rowsOf(name);
+    for (const [what, budget, verdict] of rows) {
+      const asked = budgetOf(budgets, what);
+      expect([what, budget.replace(/(?:×| [A-Za-z/]+)$/, ''), verdict !== '']).toEqual([
+        what,
+        asked === undefined ? '' : textOf(asked),
+        asked !== undefined,
+      ]);
+    }
+    // A name that fits nothing would never fail.
+    for (const [pattern, budget] of Object.entries(budgets)) {
+      expect(rows.map(([what]) => what).filter((what) => budgetOf({ [pattern]: budget }, what))).not.toEqual([]);
+    }
+  });
+});
+
+describe('the comparison with another commit', () => {
+  const FIFTEEN = [0.9, 0.95, 0.97, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09, 1.2, 1.3, 5];
+
+  it('leaves out three of fifteen rounds at each end, which 96 of 100 true middles are between', () => {
+    expect(judge(FIFTEEN.toReversed())).toEqual({
+      ...{ median: 1.05, low: 1.01, high: 1.09 },
+      ...{ verdict: 'costs more', isRegression: true },
+    });
+  });
+
+  it.each<[string, number[], string, boolean]>([
+    ['few rounds that differ', [1.1, 1.2, 1.05, 1.1, 0.99], 'no difference shown', false],
+    ['few rounds that agree', [1.1, 1.2, 1.05, 1.1, 1.01], 'costs more', true],
+    ['what is too small to matter', Array(15).fill(1.01), 'costs more', false],
+    ['what became cheaper', Array(15).fill(0.9), 'costs less', false],
+    ['nothing', Array(15).fill(1), 'no difference shown', false],
+  ])('judges %s', (_, ratios, verdict, isRegression) => {
+    expect(judge(ratios)).toMatchObject({ verdict, isRegression });
   });
 });
