@@ -28,8 +28,7 @@ async function filesOnDisk(): Promise<string[]> {
 const waiting = () => service.service.store.read.all(sql`SELECT name FROM file_removals`);
 
 /** Waits until exactly these files are still to be removed. */
-const untilWaiting = (names: readonly string[]) =>
-  vi.waitFor(async () => expect(await waiting()).toEqual(names.map((name) => ({ name }))), 10_000);
+const untilWaiting = (names: readonly string[]) => expect.poll(waiting).toEqual(names.map((name) => ({ name })));
 
 /** Lets an hour come, without the clock: whatever is done every hour is done. */
 const hourly = () => vi.advanceTimersByTime(HOUR_MS);

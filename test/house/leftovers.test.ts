@@ -94,7 +94,7 @@ it('a run of tests leaves nothing in the temporary folder, nor does one that was
   expect(await isLeft()).toEqual(ofKilled);
   killed.kill('SIGKILL');
   await once(killed, 'exit');
-  await expect.poll(() => isRunning(worker), { timeout: 30_000 }).toBe(false);
+  await expect.poll(() => isRunning(worker)).toBe(false);
   expect(await isLeft()).toEqual(ofKilled);
   await wholeRun();
   expect(await readdir(temporary)).toEqual([]);

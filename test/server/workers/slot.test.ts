@@ -43,7 +43,7 @@ it('gives the turn of an image for which a process waited when it died to the ne
   holder.emit('message', { what: 'endImage', value: 1 });
   const next = other.started[1] as Process;
   next.emit('message', { ask: 1, what: 'beginImage', value: 7 });
-  await expect.poll(() => next.hasAnswer(1), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => next.hasAnswer(1)).toBe(true);
 });
 
 it('starts a process again that the system could not start', async () => {

@@ -77,7 +77,7 @@ describe('an entry', () => {
   postgresTest('has its place soon after its commit, without anybody who asks for it', (database) =>
     withStore(database, async (store) => {
       await store.appendLogs([entry(1, 1)]);
-      await vi.waitFor(async () => expect(await stored(database)).toMatchObject([{ id: 1 }]));
+      await expect.poll(() => stored(database)).toMatchObject([{ id: 1 }]);
     }),
   );
 
