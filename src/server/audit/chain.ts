@@ -50,12 +50,11 @@ export class ChainWalk {
   private mark: Mark | undefined;
   /** The last entry that a checkpoint vouches for. */
   private proven: number;
-  private derailed = false;
   private awaited: Link | undefined;
 
   /** `floor`: the entry before the first; `noted`: an end that must be among the entries, or the floor. */
   constructor(
-    private readonly floor: Link,
+    floor: Link,
     private readonly nextMark: NextMark,
     noted?: Link,
   ) {
@@ -114,7 +113,7 @@ export class ChainWalk {
     this.first ??= row.id;
     const id = row.id - this.shift;
     const expected = this.end.id + 1;
-    if (row.id <= this.floor.id || id < expected) {
+    if (id < expected) {
       this.report('audit.inserted', row.id, 'stands where no entry can be');
       return;
     }
@@ -138,20 +137,13 @@ export class ChainWalk {
       this.mark = undefined;
       if (mark.hash === hash) {
         this.proven = id;
-        this.derailed = false;
         continue;
       }
       const first = this.proven + 1;
-      const known = this.problems.some((known) => known.kind === 'entry' && (known.id ?? 0) >= first);
-      if (!known && !this.derailed) {
-        const which = first === id ? 'was changed' : `or one after it, up to ${id}, was changed`;
-        this.report(
-          'audit.altered',
-          first,
-          `${which}, and hashes were made anew: checkpoint ${mark.number} has another`,
-        );
-      }
-      this.derailed = true;
+      // The entries show it themselves, or a checkpoint before this one has.
+      if (this.problems.some((known) => (known.id ?? 0) >= first)) continue;
+      const which = first === id ? 'was changed' : `or one after it, up to ${id}, was changed`;
+      this.report('audit.altered', first, `${which}, and hashes were made anew: checkpoint ${mark.number} has another`);
     }
   }
 

@@ -90,8 +90,8 @@ export async function appendCheckpoint(tx: Transaction, signing: Signing): Promi
   const stored = await lastCheckpoint(tx);
   const before = seen !== undefined && seen.number > (stored?.number ?? 0) ? seen : stored;
   if (removing === undefined && reason !== 'restore' && before?.id === head.id && before.hash === head.hash) return;
-  const removed =
-    removing === undefined ? await removedBefore(tx, before, signing) : await remove(tx, removing, key.own);
+  const gone = await removedBefore(tx, before, signing);
+  const removed = removing === undefined ? gone : await remove(tx, removing, key.own, gone?.checkpoints ?? 0);
   const made = statement({
     number: (before?.number ?? 0) + 1,
     at: new Date(now).toISOString(),
@@ -160,11 +160,12 @@ export async function signedRemoval(
   return found;
 }
 
-async function remove(tx: Transaction, last: Link, keys: PublicKeys): Promise<Removed> {
+/** `gone`: up to which number checkpoints were removed before. */
+async function remove(tx: Transaction, last: Link, keys: PublicKeys, gone: number): Promise<Removed> {
   // What is still to be shipped stays until it is.
   const positions = await tx.all<{ value: string }>(sql`SELECT value FROM settings WHERE name LIKE ${`${SHIPPED}%`}`);
   const upTo = Math.min(...positions.map(({ value }) => Number(value)));
-  const checkpoints = Math.min(await lastAbout(tx, last.id, keys), upTo);
+  const checkpoints = Math.max(gone, Math.min(await lastAbout(tx, last.id, keys), upTo));
   await tx.run(sql`DELETE FROM audit_checkpoints WHERE number <= ${checkpoints}`);
   return { ...last, checkpoints };
 }

@@ -135,6 +135,14 @@ describe('against shipped checkpoints', () => {
     expect(await problemsOf(log.service, { shipped: file() })).toEqual(['audit.shortened checkpoint 1']);
   });
 
+  it('a file to which no server ships must have all of them', async () => {
+    await tamper(log.service, "DELETE FROM settings WHERE name LIKE 'audit_shipped%'");
+    const all = await lines();
+    expect(await problemsOf(log.service, { shipped: file() })).toEqual([]);
+    await writeFile(file(), `${all.slice(0, -1).join('\n')}\n`);
+    expect(await problemsOf(log.service, { shipped: file() })).toEqual([`audit.shortened checkpoint ${all.length}`]);
+  });
+
   it('a line of the file that was changed is found', async () => {
     const all = await lines();
     await writeFile(file(), `${all.with(1, (all[1] ?? '').replace(/"entries":\d+/, '"entries":9')).join('\n')}\n`);

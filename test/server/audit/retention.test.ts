@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CheckpointReason } from '../../../src/server/audit/checkpoints.ts';
+import { auditRow } from '../../../src/server/audit/entries.ts';
 import { deleteOldEntries } from '../../../src/server/audit/retention.ts';
 import { lastNumber, minute, problemsOf, rawEntries, rehash, writeEntry } from '../../support/evidence.ts';
 import { bareRecords } from '../../support/practice.ts';
@@ -62,6 +64,62 @@ describe('entries older than the retention', () => {
     expect(await rawEntries(service)).toEqual(before);
   });
 
+  it('are those of before a moment, to the millisecond', async () => {
+    const [first] = await rawEntries(service);
+    const age = (milliseconds: number) =>
+      service.clock.advance(Date.parse(first?.at as string) + milliseconds - service.clock.now());
+    age(5 * DAY);
+    await deleteOld(5);
+    expect((await rawEntries(service))[0]).toEqual(first);
+    age(5 * DAY + 1);
+    await deleteOld(5);
+    const left = await rawEntries(service);
+    expect(left[0]?.id).toBeGreaterThan(1);
+    expect(left.at(-1)).toMatchObject({ operation: 'audit.delete', at: service.clock.text(), org: null });
+  });
+
+  it('go a thousand at a time, each with its entry and checkpoint, until it is told to stop', async () => {
+    const rows = Array.from({ length: 2500 }, () =>
+      auditRow({
+        ...{ org: 1, at: service.clock.text(), operation: 'patients.get', ids: [5], patients: [5] },
+        actor: { who: 'token', address: null, requestId: null },
+      }),
+    );
+    await service.service.store.appendLogs(rows);
+    await afterTenDays();
+    const before = (await rawEntries(service)).length;
+    const counts = async () =>
+      (await rawEntries(service))
+        .filter(({ operation }) => operation === 'audit.delete')
+        .map(({ record_count }) => record_count);
+    const stopping = new AbortController();
+    const committed = (...args: Parameters<typeof service.keeper.committed>) => {
+      service.keeper.committed(...args);
+      stopping.abort();
+    };
+    const keeper = { signing: (reason: CheckpointReason) => service.keeper.signing(reason), committed };
+    const { store } = service.service;
+    await deleteOldEntries(store, keeper, service.clock.now, 5, stopping.signal);
+    expect(await counts()).toEqual([1000]);
+    await deleteOldEntries(store, keeper, service.clock.now, 5, stopping.signal);
+    expect(await counts()).toEqual([1000]);
+    await deleteOld(5);
+    expect(await counts()).toEqual([1000, 1000, before - 2001]);
+    const checkpoints = await rawRows<{ removed_id: number }>(
+      service,
+      "SELECT removed_id FROM audit_checkpoints WHERE reason = 'retention' ORDER BY number",
+    );
+    expect(checkpoints.map(({ removed_id }) => removed_id)).toEqual([1000, 2000, before - 1]);
+    const [indexed] = await rawRows<{ found: number }>(
+      service,
+      'SELECT COUNT(*) AS found FROM audit_patients WHERE bucket = 5',
+    );
+    expect(indexed?.found).toBe(0);
+    expect(await problemsOf(service)).toEqual([]);
+    await deleteOld(5);
+    expect(await counts()).toHaveLength(3);
+  });
+
   it('are missed when more of them go than was signed, or they come back', async () => {
     const [first] = await rawEntries(service);
     await afterTenDays();
@@ -85,5 +143,10 @@ describe('entries older than the retention', () => {
     await deleteOld(5);
     expect((await rawEntries(service)).map(({ id }) => id)).toEqual(before);
     expect(await problemsOf(service)).toEqual(['audit.altered entry 1']);
+    // Nor with checkpoints that were made to agree: nobody has signed them.
+    const agree = 'SET hash = (SELECT e.hash FROM audit_entries e WHERE e.id = audit_checkpoints.id) WHERE id > 0';
+    await tamper(service, `UPDATE audit_checkpoints ${agree}`);
+    await deleteOld(5);
+    expect((await rawEntries(service)).map(({ id }) => id)).toEqual(before);
   });
 });
