@@ -68,7 +68,7 @@ export class ConnectionBudget {
       this.shakingHands.add(name);
       return serve();
     });
-    if (!withTls) return;
+    // Only a server with TLS has this.
     intercept(server, 'secureConnection', (socket, serve) =>
       this.shakingHands.has(nameOf(socket)) ? refuse(socket, guarding) : serve(),
     );

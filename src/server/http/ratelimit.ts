@@ -40,14 +40,13 @@ export function tooManyRequests() {
 }
 
 function takenOf(allowed: boolean, left: number, rate: number): Taken {
-  const wait = Math.max(0, Math.ceil((1 - left) / rate));
   return {
     allowed,
     headers: {
       'ratelimit-limit': String(rate * 2),
       'ratelimit-remaining': String(Math.floor(left)),
       'ratelimit-reset': String(Math.ceil((rate * 2 - left) / rate)),
-      ...(!allowed && { 'retry-after': String(Math.max(1, wait)) }),
+      ...(!allowed && { 'retry-after': String(Math.max(1, Math.ceil((1 - left) / rate))) }),
     },
   };
 }

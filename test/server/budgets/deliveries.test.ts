@@ -69,6 +69,14 @@ describe('unfinished async deliveries (contract §8)', () => {
     expect((await service.call('GET', '/patients')).status).toBe(200);
   });
 
+  it('are those of each organization, also where one token is for several', async () => {
+    const service = await halted();
+    for (const organization of [ORGANIZATION, OTHER_ORGANIZATION]) {
+      for (let n = 0; n < 4; n++) expect((await ask(service, TOKENS.both, organization)).status).toBe(200);
+      expect(refusalOf(await ask(service, TOKENS.both, organization))).toEqual(OVER);
+    }
+  });
+
   it('are those of an API client together, however many tokens it gets', async () => {
     const secret = { clientId: 'exporter', clientSecret: 'a secret of the exporter' };
     const client = { type: 'ApiClient', ...secret, organizations: [ORGANIZATION], scopes: ['model:read'] };
