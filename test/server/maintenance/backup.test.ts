@@ -3,7 +3,10 @@ import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } 
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
+import { writeDatabaseCopy } from '../../../src/server/maintenance/backup/databasecopy.ts';
 import type { Manifest } from '../../../src/server/maintenance/backup/manifest.ts';
+import { openSqliteSnapshot } from '../../../src/server/maintenance/snapshot.ts';
+import { rowsOf } from '../../support/calls.ts';
 import { testService } from '../../support/service.ts';
 import { otherUser } from '../../support/services.ts';
 import {
@@ -116,6 +119,88 @@ describe('a backup', () => {
     expect(await backUp({ data: source }, fresh(), OPTIONS)).toMatchObject({ checked: false, problems: [] });
   });
 
+  it('is an entry of the log before anything is copied, there and in the backup', async () => {
+    const source = await copied(base, fresh());
+    const entries = (data: string) =>
+      inDatabase(data, (connection) =>
+        connection
+          .prepare("SELECT id, at, covers_all FROM audit_entries WHERE operation = 'server.backup' AND id > 0")
+          .all(),
+      );
+    const before = entries(source).length;
+    const seen: unknown[] = [];
+    const progress = () => void seen.push(entries(source).length);
+    const target = fresh();
+    const now = () => Date.UTC(2026, 4, 1);
+    const report = await backUp({ data: source }, target, { ...OPTIONS, now, progress });
+    expect(seen[0]).toBe(before + 1);
+    expect(entries(source).slice(before)).toEqual([
+      { id: expect.any(Number), at: '2026-05-01T00:00:00.000Z', covers_all: 1 },
+    ]);
+    expect(entries(target)).toEqual(entries(source));
+    expect(report.takenAt).toBe('2026-05-01T00:00:00.000Z');
+  });
+
+  it('has nothing of what is of its moment and its store alone, in one file without a journal', async () => {
+    const source = await copied(base, fresh());
+    const statements = [
+      "INSERT INTO leases (name, holder, until) VALUES ('a lease', 'x', 1)",
+      "INSERT INTO rate_buckets (caller, tokens, at, granted) VALUES ('a caller', 1, 1, 1)",
+      "INSERT INTO link_keys (id, secret, created_at) VALUES ('a key', 'x', '2999-01-01T00:00:00.000Z')",
+    ];
+    inDatabase(source, (connection) => {
+      for (const statement of statements) connection.exec(statement);
+    });
+    const target = fresh();
+    await backUp({ data: source }, target, OPTIONS);
+    const left = ['leases', 'rate_buckets', 'link_keys', 'file_removals'].map((table) =>
+      inDatabase(target, (connection) => connection.prepare(`SELECT COUNT(*) FROM ${table}`).pluck().get()),
+    );
+    expect(left).toEqual([0, 0, 0, 0]);
+    const mode = inDatabase(target, (connection) => connection.pragma('journal_mode', { simple: true }));
+    expect(mode).toBe('delete');
+  });
+
+  it('tells how many rows, files and bytes it has', async () => {
+    const target = fresh();
+    const report = await backUp({ data: base }, target, OPTIONS);
+    const files = await filesIn(join(target, 'files'));
+    const sizes = await Promise.all(
+      [join(target, 'molar.sqlite'), ...files].map(async (file) => (await stat(file)).size),
+    );
+    expect(report).toMatchObject({ files: files.length, shared: 0, bytes: sizes.reduce((sum, size) => sum + size, 0) });
+    const {
+      tables,
+      database,
+      files: listed,
+    } = JSON.parse(await readFile(join(target, 'manifest.json'), 'utf8')) as Manifest;
+    const counted = Object.keys(tables).map((table) =>
+      inDatabase(target, (connection) => connection.prepare(`SELECT COUNT(*) FROM ${table}`).pluck().get()),
+    );
+    expect(Object.values(tables)).toEqual(counted);
+    expect(report.rows).toBe(Object.values(tables).reduce((sum, rows) => sum + rows, 0));
+    expect(report.sha256).toBe(database.sha256);
+    expect(listed.bytes + database.bytes).toBe(report.bytes);
+  });
+
+  it('tells files that were changed, and all else that is wrong with files', async () => {
+    const source = await copied(base, fresh());
+    const [first = '', second = '', third = ''] = (await filesIn(join(source, 'files'))).filter((name) =>
+      name.endsWith('-original'),
+    );
+    await writeFile(first, Buffer.alloc((await stat(first)).size, 'x'));
+    await writeFile(second, 'short');
+    await rm(third);
+    const { problems } = await backUp({ data: source }, fresh(), OPTIONS);
+    expect(problems).toEqual(
+      [
+        `${basename(third)} is missing`,
+        ...[first, second].map((file) => `${basename(file)} was changed`).sort(),
+        '1 problems of files that molar server check lists',
+      ].sort((a, b) => problems.indexOf(a) - problems.indexOf(b)),
+    );
+  });
+
   it('goes on with the files that an interrupted one has', async () => {
     const target = fresh();
     const stopping = new AbortController();
@@ -139,6 +224,28 @@ describe('a backup', () => {
     expect((await Promise.all(there.map(async (name) => (await stat(name)).mtimeMs))).slice(1)).toEqual(times.slice(1));
   });
 
+  it('has no file of a document that was deleted since an interrupted one', async () => {
+    const source = await copied(base, fresh());
+    const target = fresh();
+    const stopping = new AbortController();
+    const progress = (what: string) => {
+      if (what === 'Copying pages of the database') stopping.abort(new Error('Stopped here.'));
+    };
+    const options = { ...OPTIONS, progress, signal: stopping.signal };
+    await expect(backUp({ data: source }, target, options)).rejects.toThrow('Stopped here.');
+    const kept = (await filesIn(join(`${target}.part`, 'files'))).map((file) => basename(file));
+    const service = await testService([], { data: source });
+    const [document] = rowsOf(await service.call('GET', '/documents'));
+    expect((await service.call('DELETE', `/documents/${document?.id}`)).status).toBeLessThan(300);
+    await service.close();
+    const report = await backUp({ data: source }, target, OPTIONS);
+    const left = (await filesIn(join(target, 'files'))).map((file) => basename(file));
+    expect(kept).toContain(`${document?.guidName}-original`);
+    expect(left.sort()).toEqual(kept.filter((name) => !name.startsWith(`${document?.guidName}-`)).sort());
+    expect(report).toMatchObject({ problems: [], files: left.length });
+    expect(linesOf(await check({ data: target }, { deep: true }))).toEqual([]);
+  });
+
   it('of documents that are deleted meanwhile has a later state, with all its files', async () => {
     const source = await copied(base, fresh());
     const service = await testService([], { data: source });
@@ -160,6 +267,52 @@ describe('a backup', () => {
     expect(linesOf(await check({ data: target }, { deep: true }))).toEqual([]);
   });
 
+  it('has a later state where a document is deleted before its file is copied', async () => {
+    const source = await copied(base, fresh());
+    let looks = 0;
+    const progress = (what: string) => {
+      if (what === 'Copying files') looks++;
+    };
+    await backUp({ data: source }, fresh(), { ...OPTIONS, progress });
+    const [first = ''] = (await filesIn(join(source, 'files'))).filter((name) => name.endsWith('-original'));
+    const guid = basename(first).replace('-original', '');
+    await rm(first);
+    const documents = (data: string) =>
+      inDatabase(data, (connection) =>
+        connection.prepare('SELECT COUNT(*) FROM documents WHERE guid = ?').pluck().get(guid),
+      );
+    expect(documents(source)).toBe(1);
+    // Files are looked at twice: before a state is taken, and of that state.
+    let left = looks / 2;
+    const deleting = (what: string) => {
+      if (what === 'Copying files' && left-- === 0)
+        inDatabase(source, (connection) => connection.prepare('DELETE FROM documents WHERE guid = ?').run(guid));
+    };
+    const target = fresh();
+    const { problems } = await backUp({ data: source }, target, { ...OPTIONS, progress: deleting });
+    expect(documents(target)).toBe(0);
+    expect(problems.filter((problem) => problem.includes('is missing'))).toEqual([]);
+  });
+
+  it('is refused where the copy has not as many rows as the state', async () => {
+    const snapshot = await openSqliteSnapshot(base);
+    const read = {
+      ...snapshot.read,
+      // What the source says of one of its tables.
+      get: async <T extends object>(statement: Parameters<typeof snapshot.read.get>[0]) =>
+        statement.sql === 'SELECT COUNT(*) AS rows FROM document_tags'
+          ? ({ rows: 99 } as T)
+          : snapshot.read.get<T>(statement),
+    };
+    const target = fresh();
+    await mkdir(target);
+    await expect(writeDatabaseCopy({ ...snapshot, read }, target, WORK)).rejects.toThrow(
+      /^The copy of the database is not what was copied: document_tags has \d+ rows, not 99\.$/,
+    );
+    await writeDatabaseCopy(snapshot, target, WORK);
+    await snapshot.close();
+  });
+
   it('of a damaged database is refused', async () => {
     const source = await copied(base, fresh());
     await spoil(source, 'patients');
@@ -173,6 +326,19 @@ describe('a backup', () => {
 });
 
 describe('a backup is refused', () => {
+  it('while an import is published in part', async () => {
+    const source = await copied(base, fresh());
+    inDatabase(source, (connection) =>
+      connection.exec("INSERT INTO imports (name, plan, progress, position) VALUES ('x', '{}', '{}', '')"),
+    );
+    const target = fresh();
+    const refused = `${source} has an import that is published in part.`;
+    await expect(backUp({ data: source }, target, OPTIONS)).rejects.toThrow(refused);
+    await expect(stat(target)).rejects.toThrow('ENOENT');
+    inDatabase(source, (connection) => connection.exec('DELETE FROM imports'));
+    expect(await backUp({ data: source }, target, OPTIONS)).toMatchObject({ problems: [] });
+  });
+
   it('where something is already', async () => {
     const target = fresh();
     await mkdir(target);

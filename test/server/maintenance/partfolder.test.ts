@@ -53,6 +53,52 @@ it('takes its name with nothing open inside, while nobody else may fill it', asy
   expect((await stat(target)).mode & 0o777).toBe(0o700);
 });
 
+it('takes its name when all names in it are on the disk, and loses its mark when that name is', async (context) => {
+  if (process.platform !== 'linux') context.skip('the system does not tell what a process has open');
+  const part = await openPartFolder(target);
+  await mkdir(join(part.path, 'files', 'ab'), { recursive: true });
+  const { fsync, rename, unlink } = system;
+  const seen: string[] = [];
+  const short = (path: string) => path.slice(folder.length);
+  replaceSystem({
+    fsync: (descriptor) => {
+      seen.push(`sync ${short(readlinkSync(`/proc/self/fd/${descriptor}`))}`);
+      return fsync(descriptor);
+    },
+    rename: (from, to) => {
+      seen.push(`rename to ${short(String(to))}`);
+      return rename(from, to);
+    },
+    unlink: (path) => {
+      seen.push(`remove ${short(String(path))}`);
+      return unlink(path);
+    },
+  });
+  await part.finish();
+  expect(seen).toEqual([
+    ...['sync /backup.part/files/ab', 'sync /backup.part/files', 'sync /backup.part'],
+    ...['rename to /backup', 'sync ', 'remove /backup.part.lock', 'remove /backup/unfinished.lock', 'sync /backup'],
+  ]);
+});
+
+it('lets go of a folder that it may not fill', async () => {
+  const { mkdir: make } = system;
+  replaceSystem({
+    // Somebody takes the name while the folder is made.
+    mkdir: (async (...args: Parameters<typeof make>) => {
+      await mkdir(target, { recursive: true });
+      await writeFile(join(target, 'mine'), 'x');
+      return make(...args);
+    }) as typeof make,
+  });
+  await expect(openPartFolder(target)).rejects.toThrow('is there already, and not empty.');
+  await rm(target, { recursive: true });
+  replaceSystem({ mkdir: make });
+  const again = await openPartFolder(target);
+  await again.finish();
+  expect(await readdir(folder)).toEqual(['backup']);
+});
+
 it('goes on with what an interrupted run left, also of a molar that locked inside', async () => {
   await mkdir(`${target}.part`);
   await writeFile(join(`${target}.part`, 'unfinished.lock'), '');

@@ -107,6 +107,27 @@ describe('what was restored', () => {
     expect(await filesIn(join(data, 'files')).catch(() => [])).toEqual([]);
   });
 
+  it('tells of itself in the log, begins an epoch of the stream, and has no key of links of before', async () => {
+    const data = fresh();
+    const now = () => Date.UTC(2026, 4, 1);
+    const report = await restore(backup, { data }, { ...WORK, now });
+    const manifest = JSON.parse(await readFile(join(backup, 'manifest.json'), 'utf8'));
+    const rows = Object.values(manifest.tables as Record<string, number>).reduce((sum, each) => sum + each, 0);
+    expect(report).toMatchObject({ takenAt: manifest.takenAt, rows, files: manifest.files.count });
+    const all = (from: string, query: string) =>
+      inDatabase(from, (connection) => connection.prepare(query).all() as Record<string, unknown>[]);
+    const log = "SELECT at, covers_all FROM audit_entries WHERE operation = 'server.restore'";
+    expect(all(data, log)).toEqual([{ at: '2026-05-01T00:00:00.000Z', covers_all: 1 }]);
+    const signed = 'SELECT reason, id, at FROM audit_checkpoints ORDER BY number DESC LIMIT 1';
+    const [last] = all(data, 'SELECT last_id AS id FROM log_heads');
+    expect(all(data, signed)).toEqual([{ reason: 'restore', id: last?.id, at: '2026-05-01T00:00:00.000Z' }]);
+    const epoch = "SELECT value FROM settings WHERE name = 'stream_epoch'";
+    expect(all(data, epoch)).toHaveLength(1);
+    expect(all(data, epoch)).not.toEqual(all(backup, epoch));
+    expect(all(data, 'SELECT * FROM link_keys')).toEqual([]);
+    expect((await stat(join(data, 'molar.sqlite-wal')).catch(() => ({ size: 0 }))).size).toBe(0);
+  });
+
   it('of data of an earlier molar is of this version', async () => {
     const source = await copied(base, fresh());
     inDatabase(source, (connection) => connection.exec(downgradeScript(3)));
@@ -180,6 +201,45 @@ describe('a restore is refused', () => {
     await writeFile(join(data, 'mine'), 'x');
     await expect(restore(backup, { data }, WORK)).rejects.toThrow('is there already, and not empty.');
     expect(await readdir(data)).toEqual(['mine']);
+  });
+
+  it('with a list of another number of files, or of one that is more', async () => {
+    const { files } = JSON.parse(await readFile(join(backup, 'manifest.json'), 'utf8'));
+    const fewer = await altered({ files: { ...files, count: files.count + 1 } });
+    await refused(fewer, `The backup lists ${files.count} files, not ${files.count + 1}.`);
+    const more = await copied(backup, fresh());
+    const list = `${await readFile(join(more, 'files.sha256'), 'utf8')}${'0'.repeat(64)}  files/00/0000-original\n`;
+    await writeFile(join(more, 'files.sha256'), list);
+    const sha256 = createHash('sha256').update(list).digest('hex');
+    await writeFile(
+      join(more, 'manifest.json'),
+      JSON.stringify({
+        ...JSON.parse(await readFile(join(more, 'manifest.json'), 'utf8')),
+        files: { ...files, sha256, count: files.count + 1 },
+      }),
+    );
+    await refused(more, 'The file 0000-original of the backup is missing.');
+  });
+
+  it.each([
+    'x',
+    `${'0'.repeat(63)}  files/00/00-original`,
+    `${'0'.repeat(64)}  elsewhere/00/00-original`,
+    `${'0'.repeat(64)}  files/00/../00`,
+  ])('with a list that has the line %s', async (line) => {
+    const copy = await copied(backup, fresh());
+    const { files, ...manifest } = JSON.parse(await readFile(join(copy, 'manifest.json'), 'utf8'));
+    const sha256 = createHash('sha256').update(`${line}\n`).digest('hex');
+    await writeFile(join(copy, 'files.sha256'), `${line}\n`);
+    await writeFile(
+      join(copy, 'manifest.json'),
+      JSON.stringify({ ...manifest, files: { ...files, sha256, count: 1 } }),
+    );
+    await refused(copy, 'has a line that cannot be read');
+  });
+
+  it.each(['format', 'database', 'files', 'tables', 'schema'])('with a manifest without %s', async (name) => {
+    await refused(await altered({ [name]: undefined }), 'is of a form that this molar does not know');
   });
 
   it('from what is no backup', async () => {
