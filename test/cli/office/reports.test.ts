@@ -29,6 +29,7 @@ async function busiestDay(): Promise<string> {
 
 describe('the first report', () => {
   it('makes the mirror; the next ones read it, and send nothing while it is young', async () => {
+    await office.run('mirror:reset', ['--yes']);
     const first = succeeded(await office.run('reports:birthdays', []));
     expect(first.stderr).toContain('makes a copy of the practice');
     expect(JSON.parse((await office.run('mirror:status', ['--json'])).stdout)).toMatchObject({ complete: true });

@@ -89,14 +89,15 @@ describe('documents upload of a batch', () => {
 
   describe('--layout patient-folders', () => {
     const bob = String(PATIENTS.bob);
-    const paths = [
-      `${bob}_Bob/X-Ray/2026-01-02-Bitewing.pdf`,
-      `${bob}_Bob/2026-02-03-Letter.pdf`,
-      '5_Nobody/2026-01-02-a.pdf',
-    ];
 
-    async function practice(name: string): Promise<string> {
-      for (const path of [...paths, `${bob}_Bob/undated.pdf`]) {
+    /** A folder of scans; those of another practice have other names. */
+    async function practice(name: string, scan = 'Bitewing', letter = 'Letter'): Promise<string> {
+      for (const path of [
+        `${bob}_Bob/X-Ray/2026-01-02-${scan}.pdf`,
+        `${bob}_Bob/2026-02-03-${letter}.pdf`,
+        '5_Nobody/2026-01-02-a.pdf',
+        `${bob}_Bob/undated.pdf`,
+      ]) {
         await mkdir(join(folder, name, path, '..'), { recursive: true });
         await file(join(name, path));
       }
@@ -128,7 +129,7 @@ describe('documents upload of a batch', () => {
     });
 
     it('asks on a terminal, unless told not to', async () => {
-      const root = await practice('two');
+      const root = await practice('two', 'Panorama', 'Referral');
       const before = await count(bob);
       const line = [root, '--layout', 'patient-folders', '--fields', 'name', '--csv'];
       const questions: string[] = [];

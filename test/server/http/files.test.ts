@@ -21,7 +21,7 @@ async function linkOf(body: WireRecord = {}): Promise<URL> {
 
 describe('a download link (D38)', () => {
   it('is absolute, under /files/, and needs no token', async () => {
-    const url = await linkOf();
+    const url = await linkOf({ name: 'first.pdf' });
     expect(url.pathname).toMatch(/^\/files\//);
     const called = await fetchLink(url);
     expect(called.status).toBe(200);
@@ -30,7 +30,7 @@ describe('a download link (D38)', () => {
       'content-type': 'application/pdf',
       'content-length': String(BYTES.length),
       'accept-ranges': 'bytes',
-      'content-disposition': 'attachment; filename=paper.pdf',
+      'content-disposition': 'attachment; filename=first.pdf',
       'x-content-type-options': 'nosniff',
       'repr-digest': DIGEST,
     });
@@ -38,7 +38,8 @@ describe('a download link (D38)', () => {
   });
 
   it('stands under the origin that the caller used', async () => {
-    const call = (headers: Readonly<Record<string, string>>) => service.call('GET', '/documents/1', { headers });
+    const { id } = await made();
+    const call = (headers: Readonly<Record<string, string>>) => service.call('GET', `/documents/${id}`, { headers });
     const original = async (headers: Readonly<Record<string, string>>) =>
       linksOf(rowOf(await call(headers))).original ?? '';
     expect(await original({ host: '127.0.0.1:4010' })).toMatch(/^http:\/\/127\.0\.0\.1:4010\/files\//);

@@ -67,7 +67,7 @@ describe('what was restored', () => {
     ]);
     expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
     expect(await answers({ data })).toEqual(before);
-    expect((await readdir(place.path)).filter((name) => name.endsWith('.part'))).toEqual([]);
+    await expect(stat(`${data}.part`)).rejects.toThrow('ENOENT');
   });
 
   it('may stand in an empty folder that is there, for its owner alone', async () => {
