@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { removeFile } from '../../../filesystem/durable.ts';
 import { Failure, usageFailure } from '../../failure.ts';
 import { guarded, readIfPresent, writeAtomicFile } from '../../output/atomicfile.ts';
-import { escapeFormula } from './csvrows.ts';
+import { escapeFormula, parseCsv } from './csvrows.ts';
 import { readManifest } from './manifest.ts';
 import { moveAside } from './resultsfile.ts';
 import { EXTRA_COLUMNS, joinTags, MANIFEST_COLUMNS, REVIEW_COLUMNS, UNKNOWN, type UploadRow } from './uploadrow.ts';
@@ -61,8 +61,8 @@ async function earlierReview(
   if (text === undefined) return 'none';
   try {
     const rows = readManifest(Buffer.from(text), label);
-    const [header = ''] = text.split(/\r?\n/, 1);
-    if (!header.split(',').includes(REVIEW_COLUMNS[1])) return 'another file';
+    const [header] = parseCsv(text);
+    if (!header?.cells.some((name) => name.trim() === REVIEW_COLUMNS[1])) return 'another file';
     return rows.every(({ review }) => review !== undefined) ? 'as written' : 'filled in';
   } catch (cause) {
     if (cause instanceof Failure) return 'another file';

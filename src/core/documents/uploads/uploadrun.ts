@@ -109,7 +109,7 @@ export async function uploadAll(
 /** Documents of other files must not be found for a file that is looked for. */
 function claimKnown(plan: readonly PlannedUpload[], results: readonly Uploaded[], uploading: Uploading): void {
   const { stored, journal, client } = uploading;
-  for (const { outcome } of results) if (outcome.status === 'done' && outcome.id !== null) stored.claim(outcome.id);
+  for (const { outcome } of results) if (outcome.id !== null) stored.claim(outcome.id);
   if (!journal.isContinued) return;
   for (const planned of plan) {
     if (planned.kind !== 'ready') continue;

@@ -1,7 +1,12 @@
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCsv } from '../../../../src/core/documents/uploads/csvrows.ts';
+import {
+  escapeFormula,
+  parseCsv,
+  unescapeFormula,
+  withoutPreamble,
+} from '../../../../src/core/documents/uploads/csvrows.ts';
 
 describe('reading CSV', () => {
   it.each([
@@ -109,5 +114,98 @@ describe('a first line of a spreadsheet or of PowerShell', () => {
     ['that begins so', 'sep=;x\n', [['sep=;x']]],
   ])('a line %s is one', (_, text, cells) => {
     expect(parseCsv(text).map((row) => row.cells)).toEqual(cells);
+  });
+});
+
+describe('a separator of any kind', () => {
+  it.each([...'|]^-\\.*+?$()[{}/ \tx', '\u00a6', '\u2028'])('%j separates cells', (separator) => {
+    const text = `sep=${separator}\na${separator}b,c\n"d${separator}"${separator}\n`;
+    expect(parseCsv(text)).toEqual([
+      { line: 2, cells: ['a', 'b,c'] },
+      { line: 3, cells: [`d${separator}`, ''] },
+    ]);
+  });
+
+  it.each<[string, string, string]>([
+    ['a,b\nc', 'a,b\nc', ','],
+    ['sep=;\na', 'a', ';'],
+    ['sep=;', '', ';'],
+    ['"sep=;" \t\r\na', 'a', ';'],
+    ['#TYPE x y\na', 'a', ','],
+    ['"#TYPE x y"\na', 'a', ','],
+    ['#type x\na', 'a', ','],
+    ['x sep=;\na', 'x sep=;\na', ','],
+    ['#TYPEx\na', '#TYPEx\na', ','],
+    ['sep=;;\na', 'sep=;;\na', ','],
+    ['sep=\na', 'sep=\na', ','],
+  ])('is named in the first line of %j', (text, rest, separator) => {
+    expect(withoutPreamble(text)).toEqual({ rest, separator });
+  });
+
+  it('names its syntax errors', () => {
+    expect(() => parseCsv('a"')).toThrow(expect.objectContaining({ name: 'CsvSyntax' }));
+  });
+});
+
+describe('lines that end in CR alone', () => {
+  it.each<[string, readonly (readonly [number, readonly string[]])[]]>([
+    [
+      'a,b\rc,d',
+      [
+        [1, ['a', 'b']],
+        [2, ['c', 'd']],
+      ],
+    ],
+    [
+      'a,"b\nc"\rd,e\r',
+      [
+        [1, ['a', 'b\nc']],
+        [3, ['d', 'e']],
+      ],
+    ],
+    [
+      'a,"b\rc"\rd,e\r',
+      [
+        [1, ['a', 'b\rc']],
+        [2, ['d', 'e']],
+      ],
+    ],
+    [
+      'a\rb\nc,d\n',
+      [
+        [1, ['a\rb']],
+        [2, ['c', 'd']],
+      ],
+    ],
+    [
+      'a\r\r\nb\n',
+      [
+        [1, ['a\r']],
+        [2, ['b']],
+      ],
+    ],
+  ])('%j', (text, rows) => {
+    expect(parseCsv(text)).toEqual(rows.map(([line, cells]) => ({ line, cells })));
+  });
+});
+
+describe('text that a spreadsheet would run', () => {
+  it.each<[string, string]>([
+    ['=1', "'=1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@a', "'@a"],
+    ['\ta', "'\ta"],
+    ['\ra', "'\ra"],
+    ["'=1", "''=1"],
+    ["''=1", "'''=1"],
+    ["'a", "'a"],
+    ['a=1', 'a=1'],
+    [' =1', ' =1'],
+    ['', ''],
+    ["'", "'"],
+  ])('%j is written as %j', (text, written) => {
+    expect(escapeFormula(text)).toBe(written);
+    expect(unescapeFormula(written)).toBe(text);
   });
 });

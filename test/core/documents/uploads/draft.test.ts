@@ -13,6 +13,12 @@ describe('the name of a document made of a file', () => {
     ['scan', 'scan'],
     ['scan.dat', 'scan'],
     ['visit 2026.01.15', 'visit 2026.01.15'],
+    ['scan.abcde', 'scan'],
+    ['scan.abcdef', 'scan.abcdef'],
+    ['scan.7z', 'scan'],
+    ['scan.a-b', 'scan.a-b'],
+    ['scan.', 'scan.'],
+    ['scan.PDF', 'scan'],
     ['2026-01-15', '2026-01-15'],
     ['Dr. Example', 'Dr. Example'],
     ['a.pdf.pdf', 'a.pdf'],
@@ -124,6 +130,38 @@ describe('a document to send', () => {
     ],
   ])('is refused with %s', (_, row, message) => {
     expect(() => draft(row)).toThrow(expect.objectContaining({ message: `scan.pdf: ${message}`, exitCode: 2 }));
+  });
+
+  it.each([
+    ['no patient', { patient: '?' }, [['patient', 'Write the id of the patient in place of the ? in patient.']]],
+    [
+      'no date',
+      { userDefinedDate: '?' },
+      [['userDefinedDate', 'Write a date, YYYY-MM-DD, in place of the ? in userDefinedDate.']],
+    ],
+    [
+      'neither, no name, and a tag that is too long',
+      { patient: '?', userDefinedDate: '?', name: '', tags: ['x'.repeat(51)] },
+      [
+        ['name', 'name must have 1 to 70 characters before the extension, it has 0.'],
+        ['patient', 'Write the id of the patient in place of the ? in patient.'],
+        ['userDefinedDate', 'Write a date, YYYY-MM-DD, in place of the ? in userDefinedDate.'],
+      ],
+    ],
+    [
+      'two owners',
+      { patient: '5', perioExam: '6' },
+      [['patient', 'A document has one owner: give a patient or a perio exam.']],
+    ],
+  ])('says where folders tell %s, or too much', (_, row, problems) => {
+    const items = problems.map(([source, description]) => expect.objectContaining({ source, description }));
+    const message = `scan.pdf: ${problems.map(([, description]) => description).join(' ')}`;
+    expect(() => draft(row)).toThrow(expect.objectContaining({ message, exitCode: 2, code: 'usage.invalid', items }));
+  });
+
+  it('has one owner, the id of which is plain', () => {
+    expect(draft({ patient: '0012' }).owner).toEqual({ field: 'ownerPatient', id: '12' });
+    expect(draft({ perioExam: '0012' }).owner).toEqual({ field: 'ownerPerioExam', id: '12' });
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FolderListing, folderFiles } from '../../../../src/core/documents/uploads/folderfiles.ts';
+import { type FolderListing, folderFiles, isFolder } from '../../../../src/core/documents/uploads/folderfiles.ts';
 import { need } from '../../../support/capabilities.ts';
 
 let folder: string;
@@ -96,5 +96,73 @@ describe('the files of a folder', () => {
     await rm(join(folder, 'scans'), { recursive: true });
     const gone = { exitCode: 9, message: 'Cannot read scans: no such file or folder.' };
     expect(await list()).toMatchObject({ files: [], unread: [{ path: 'scans', failure: gone }], notes: [] });
+  });
+
+  it('are not those of the system, in any letter case', async () => {
+    const names = [
+      'a.pdf',
+      'Thumbs.db',
+      'x/thumbs.DB',
+      'Desktop.ini',
+      'thumbs.db.pdf',
+      '.DS_Store',
+      'x/.hidden/a.pdf',
+      'x/b.pdf',
+    ];
+    await files(...names.map((name) => `scans/${name}`));
+    expect(await list()).toEqual({
+      files: ['scans/a.pdf', 'scans/thumbs.db.pdf', 'scans/x/b.pdf'].map((path) => join(path)),
+      unread: [],
+      notes: [],
+    });
+  });
+
+  it('are none, which is said, unless they cannot be read or are left out', async () => {
+    await mkdir(join(folder, 'scans', 'x', 'y'), { recursive: true });
+    expect((await list()).notes).toEqual(['scans: no files in it.']);
+    expect((await list({ recursive: false, include: ['*.pdf'] })).notes).toEqual([
+      'scans: 1 folder inside not uploaded; --recursive includes them.',
+      'scans: no files in it.',
+    ]);
+    await mkdir(join(folder, 'scans', 'z'));
+    await files('scans/a.pdf', 'scans/b.pdf');
+    expect(await list({ recursive: false, include: ['c*'] })).toEqual({
+      ...{ files: [], unread: [] },
+      notes: [
+        'scans: 2 folders inside not uploaded; --recursive includes them.',
+        'scans: 2 files left out by --include.',
+      ],
+    });
+    expect((await list({ recursive: false, include: ['A*'] })).notes[1]).toBe('scans: 1 file left out by --include.');
+  });
+
+  it('begin with the folder as it was given, wherever that is', async () => {
+    await files('scans/x/a.pdf', 'scans/b.pdf');
+    const found = async (path: string, from: string) => {
+      const options = { folder: from, recursive: true, include: ['x/*'], isOwn: () => false };
+      return (await folderFiles(path, options)).files;
+    };
+    expect(await found('.', join(folder, 'scans'))).toEqual([join('x', 'a.pdf')]);
+    expect(await found('../scans', join(folder, 'scans'))).toEqual([join('..', 'scans', 'x', 'a.pdf')]);
+    const absolute = join(folder, 'scans');
+    expect(await found(absolute, tmpdir())).toEqual([join(absolute, 'x', 'a.pdf')]);
+  });
+
+  it('may be links, but those to folders', async (context) => {
+    need(context, 'symlinks');
+    await files('scans/a.pdf', 'elsewhere/x.pdf');
+    await symlink(join(folder, 'gone'), join(folder, 'scans', 'gone.pdf'));
+    await symlink(join(folder, 'elsewhere'), join(folder, 'scans', 'more'));
+    const found = await list({ recursive: false });
+    expect(found.files).toEqual([join('scans/a.pdf'), join('scans/gone.pdf')]);
+    expect(found.notes).toEqual(['scans: 1 linked folder inside not uploaded.']);
+  });
+});
+
+describe('a path', () => {
+  it('is that of a folder only where there is one', async () => {
+    await files('scans/a.pdf');
+    const paths = ['scans', 'scans/a.pdf', 'scans/b', 'gone'].map((path) => isFolder(join(folder, path)));
+    expect(await Promise.all(paths)).toEqual([true, false, false, false]);
   });
 });

@@ -73,6 +73,42 @@ describe('a manifest', () => {
       "file,name\n'=a.pdf,'+1\n",
       [{ file: '=a.pdf', name: '+1', tags: [], location: 'scans.csv line 2' }],
     ],
+    [
+      'a review file, in part filled in',
+      'file,patient,perioExam,reason,candidates\na.pdf,,,Why.,5;6\nb.pdf,7,,Why.,7\nc.pdf,,8,Why.,\nd.pdf, ,,Why.,\n',
+      [
+        {
+          ...{ file: 'a.pdf', patient: '?', tags: [], location: 'scans.csv line 2' },
+          review: { reason: 'The patient is still missing.', candidates: ['5', '6'] },
+        },
+        { file: 'b.pdf', patient: '7', tags: [], location: 'scans.csv line 3' },
+        { file: 'c.pdf', perioExam: '8', tags: [], location: 'scans.csv line 4' },
+        {
+          ...{ file: 'd.pdf', patient: '?', tags: [], location: 'scans.csv line 5' },
+          review: { reason: 'The patient is still missing.', candidates: [] },
+        },
+      ],
+    ],
+    [
+      'outcomes in any case, with spaces, and attempts that are none',
+      'file,status,id,attempts\na.pdf, Done , 42 ,x\nb.pdf,UNKNOWN,,12a\nc.pdf,pending,,10\nd.pdf, ,7,3\n',
+      [
+        { file: 'a.pdf', tags: [], location: 'scans.csv line 2', earlier: { status: 'done', id: '42', attempts: 0 } },
+        { file: 'b.pdf', tags: [], location: 'scans.csv line 3', earlier: { status: 'unknown', attempts: 0 } },
+        { file: 'c.pdf', tags: [], location: 'scans.csv line 4', earlier: { status: 'pending', attempts: 10 } },
+        { file: 'd.pdf', tags: [], location: 'scans.csv line 5' },
+      ],
+    ],
+    [
+      'columns with spaces around them, and as many cells as columns',
+      'file , tags\na.pdf,b\n',
+      [{ file: 'a.pdf', tags: ['b'], location: 'scans.csv line 2' }],
+    ],
+    [
+      'semicolons named in the first line',
+      'sep=;\nfile;tags\na.pdf;b\n',
+      [{ file: 'a.pdf', tags: ['b'], location: 'scans.csv line 3' }],
+    ],
     ['no rows', 'file\n', []],
   ])('%s', (_, text, rows) => {
     expect(read(text)).toEqual(rows);
@@ -108,9 +144,30 @@ describe('a manifest', () => {
       'file,status,id\na.pdf,done,\n',
       'scans.csv line 2: status done needs the id of the document. Empty the status to upload the file.',
     ],
+    [
+      'of tabs',
+      'file\tpatient\na.pdf\t5\n',
+      `scans.csv: its cells are not separated by commas. If semicolons separate them, put the line sep=; at the top. ${COLUMNS}`,
+    ],
+    [
+      'with one unknown column',
+      'price\n',
+      'scans.csv: unknown column "price". Columns: file, name, patient, perioExam, tags, mimeType, userDefinedDate, crop, ratio, status, id, storedName, attempts, error, reason, candidates.',
+    ],
+    ...['0', 'x7', '7x', '07'].map((id) => [
+      `done with the id ${id}`,
+      `file,status,id\na.pdf,done,${id}\n`,
+      'scans.csv line 2: status done needs the id of the document. Empty the status to upload the file.',
+    ]),
     ['with an open quote', 'file\n"a.pdf\n', 'scans.csv line 2: a quoted cell that starts here is not closed.'],
   ])('%s is refused', (_, text, message) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ message, exitCode: 2 }));
+  });
+
+  it.each(['', 'file;patient\n', '"a'])('that is refused is named: %j', (text) => {
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({ items: [expect.objectContaining({ source: 'scans.csv' })] }),
+    );
   });
 
   it('that is not UTF-8 is refused', () => {

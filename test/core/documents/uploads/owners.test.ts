@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { staticToken } from '../../../../src/core/connection/credentials.ts';
 import { refuseUnknownOwners } from '../../../../src/core/documents/uploads/owners.ts';
+import type { PlannedUpload } from '../../../../src/core/documents/uploads/plan.ts';
+import { localFailure } from '../../../../src/core/failure.ts';
 import { ApiClient } from '../../../../src/core/transport/client.ts';
 import { bytes } from '../fakeserver.ts';
 import { ready } from './uploading.ts';
@@ -91,12 +93,94 @@ describe('the owners of documents', () => {
     expect(confirmed.length).toBe(habits.most === 0 ? 5 : 1 + (habits.unlisted?.length ?? 0));
   });
 
+  it.each([
+    [99, [99]],
+    [100, [100]],
+    [101, [100, 1]],
+  ])('are looked up a hundred at a time: %i', async (count, sizes) => {
+    const patients = Array.from({ length: count }, (_, index) => 1000 + index);
+    const { client, asked, confirmed } = clientOf(patients);
+    const plan = filesOf(patients);
+    expect(await refuseUnknownOwners(plan, async () => client)).toEqual({ plan });
+    const filters = new Set(asked.map((query) => query.get('filter') ?? ''));
+    expect([...filters].map((filter) => filter.split(',').length)).toEqual(sizes);
+    expect(confirmed).toEqual([]);
+  });
+
+  it('are refused with what is wrong, and what to do', async () => {
+    const { client } = clientOf([]);
+    const { plan } = await refuseUnknownOwners([ready('a.pdf', 'x')], async () => client);
+    expect(plan).toEqual([
+      {
+        kind: 'refused',
+        row: { file: 'a.pdf', tags: [], patient: '5' },
+        failure: expect.objectContaining({
+          ...{ code: 'record.not_found', exitCode: 4, message: 'a.pdf: There is no patient 5.' },
+          items: [
+            {
+              ...{ code: 'record.not_found', title: 'Not found', source: 'patient' },
+              description: 'There is no patient 5.',
+            },
+          ],
+          hint: expect.stringContaining('molar patients list'),
+        }),
+      },
+    ]);
+  });
+
+  it('leave rows alone that were refused before, or are done', async () => {
+    const refused = { kind: 'refused', row: { file: 'r.pdf', patient: '5', tags: [] } } as unknown as PlannedUpload;
+    const done = { kind: 'done', row: { file: 'd.pdf', patient: '5', tags: [] } } as unknown as PlannedUpload;
+    const connect = () => Promise.reject(new Error('connected'));
+    expect(await refuseUnknownOwners([refused, done], connect)).toEqual({ plan: [refused, done] });
+    const { client } = clientOf([]);
+    const { plan } = await refuseUnknownOwners([refused, ready('a.pdf', 'x'), done], async () => client);
+    expect(plan.map(({ kind }) => kind)).toEqual(['refused', 'refused', 'done']);
+    expect([plan[0], plan[2]]).toEqual([refused, done]);
+  });
+
+  it('are asked for by their id alone, at most four at the same time', async () => {
+    const ids = Array.from({ length: 20 }, (_, index) => index + 1);
+    const { client } = clientOf([], { unlisted: ids });
+    const { request } = client;
+    const fields: unknown[] = [];
+    let running = 0;
+    let most = 0;
+    Object.assign(client, {
+      request: async (asked: Parameters<typeof request>[0]) => {
+        if (!/\d$/.test(asked.path)) return request.call(client, asked);
+        fields.push(asked.query);
+        most = Math.max(most, ++running);
+        for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+        return request.call(client, asked).finally(() => running--);
+      },
+    });
+    const plan = filesOf(ids);
+    expect(await refuseUnknownOwners(plan, async () => client)).toEqual({ plan });
+    expect(most).toBe(4);
+    expect(fields).toEqual(ids.map(() => ({ responseFields: 'id' })));
+  });
+
+  it('that do not exist are refused though another could not be looked up', async () => {
+    const { client } = clientOf([]);
+    const { request } = client;
+    const broken = clientOf([], { one: 403 });
+    Object.assign(client, {
+      request: (asked: Parameters<typeof request>[0]) =>
+        request.call(asked.path.endsWith('/2') ? broken.client : client, asked),
+    });
+    const { plan, note } = await refuseUnknownOwners(filesOf([1, 2]), async () => client);
+    expect(plan.map(({ kind }) => kind)).toEqual(['refused', 'ready']);
+    expect(note).toBe('The token may not read patients, so the server will report which do not exist.');
+  });
+
   it.each([400, 403, 408, 503])('are left to the server where one cannot be asked for: HTTP %i', async (one) => {
     const { client, confirmed } = clientOf([1], { one });
     const plan = filesOf(Array.from({ length: 30 }, (_, id) => id + 1));
     const checked = await refuseUnknownOwners(plan, async () => client);
     expect(checked.plan).toEqual(plan);
     expect(checked.note).toContain('the server will report which do not exist');
+    expect(checked.note?.startsWith('The token may not')).toBe(one === 403);
     // What is wrong would be wrong for each of them.
     expect(confirmed.length).toBeLessThan(10);
   });
@@ -104,7 +188,6 @@ describe('the owners of documents', () => {
   it('are not asked for where the organization or an exam owns the documents', async () => {
     const { client, asked } = clientOf([]);
     const planned = ready('a.pdf', 'x');
-    if (planned.kind !== 'ready') throw new Error('not ready');
     const owners = [
       { field: 'ownerOrganization', id: 'org-1' },
       { field: 'ownerPerioExam', id: '9' },
@@ -134,5 +217,48 @@ describe('the owners of documents', () => {
   ])('end the run where %s answers %o', async (_name, habits, exitCode) => {
     const { client } = clientOf([], habits);
     await expect(refuseUnknownOwners([ready('a.pdf', 'x')], async () => client)).rejects.toMatchObject({ exitCode });
+  });
+
+  it.each(['the list', 'one of them'])('end the run where it is interrupted at %s', async (at) => {
+    const controller = new AbortController();
+    const { client } = clientOf([]);
+    const { request } = client;
+    Object.assign(client, {
+      request: async (asked: Parameters<typeof request>[0]) => {
+        if (/\d$/.test(asked.path) === (at === 'one of them')) controller.abort(new Error('interrupted'));
+        return request.call(client, asked);
+      },
+    });
+    await expect(refuseUnknownOwners([ready('a.pdf', 'x')], async () => client, controller.signal)).rejects.toThrow(
+      'interrupted',
+    );
+  });
+
+  it('end the run where it is interrupted with a failure', async () => {
+    const controller = new AbortController();
+    const failure = localFailure('run.terminated', 'Terminated.');
+    const { client } = clientOf([], { one: 503 });
+    const { request } = client;
+    Object.assign(client, {
+      request: async (asked: Parameters<typeof request>[0]) => {
+        if (/\d$/.test(asked.path)) controller.abort(failure);
+        return request.call(client, asked);
+      },
+    });
+    await expect(refuseUnknownOwners([ready('a.pdf', 'x')], async () => client, controller.signal)).rejects.toBe(
+      failure,
+    );
+  });
+
+  it('end the run where something breaks', async () => {
+    const { client } = clientOf([]);
+    const { request } = client;
+    Object.assign(client, {
+      request: async (asked: Parameters<typeof request>[0]) => {
+        if (/\d$/.test(asked.path)) throw new TypeError('broken');
+        return request.call(client, asked);
+      },
+    });
+    await expect(refuseUnknownOwners([ready('a.pdf', 'x')], async () => client)).rejects.toThrow('broken');
   });
 });

@@ -3,10 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SpooledSource, spool } from '../../../../src/core/documents/content/spool.ts';
-import { planUploads } from '../../../../src/core/documents/uploads/plan.ts';
+import {
+  journalKeyOf,
+  keyOf,
+  planUploads,
+  type ReadyUpload,
+  readyUploads,
+  type UploadTarget,
+} from '../../../../src/core/documents/uploads/plan.ts';
 import type { UploadRow } from '../../../../src/core/documents/uploads/uploadrow.ts';
+import { usageFailure } from '../../../../src/core/failure.ts';
 import { bytes, sha256 } from '../fakeserver.ts';
 import { SAMPLES } from '../samples.ts';
+import { ready } from './uploading.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -132,6 +141,71 @@ describe('the checks before an upload', () => {
     ]);
   });
 
+  it('take the first of several stdin, wherever it stands', async () => {
+    await writeFile(join(folder, 'a.pdf'), SAMPLES.PDF);
+    const spooled = await spool(bytes(SAMPLES.PNG), { label: '-', folder, limit: 1000 });
+    const rows = [row('a.pdf'), row('-', { name: 'x' }), row('-', { name: 'y' }), row('a.pdf', { name: 'z' })];
+    expect(await plan(rows, async () => spooled)).toEqual([
+      'a.pdf',
+      'x.png',
+      [2, 'stdin (-) can be uploaded only once.'],
+      'z.pdf',
+    ]);
+    await spooled.dispose();
+  });
+
+  it('do not read what is done, refused or for review already', async () => {
+    const unread = usageFailure('It cannot be listed.');
+    const review = { reason: 'No patient.', candidates: [] };
+    expect(
+      await plan([
+        row('missing.pdf', { earlier: { status: 'done', attempts: 1 }, problem: 'p', review, unread }),
+        row('missing.pdf', { problem: 'it is too deep.', review, unread }),
+        row('missing.pdf', { problem: 'it is too deep.', review }),
+        row('missing.pdf', { problem: 'it is too deep.' }),
+        row('-', { problem: 'it is too deep.' }),
+      ]),
+    ).toEqual([
+      'done',
+      [2, 'It cannot be listed.'],
+      [6, 'missing.pdf: No patient.'],
+      [2, 'missing.pdf: it is too deep.'],
+      [2, '-: it is too deep.'],
+    ]);
+  });
+
+  it('take a file of the very size that a document may have', async () => {
+    await writeFile(join(folder, 'a.pdf'), Buffer.concat([SAMPLES.PDF, Buffer.alloc(80)]));
+    await writeFile(join(folder, 'b.pdf'), Buffer.concat([SAMPLES.PDF, Buffer.alloc(81)]));
+    expect(await plan([row('a.pdf'), row('b.pdf')])).toEqual([
+      'a.pdf',
+      [2, 'b.pdf: a document may have at most 100 bytes, it has 101 bytes.'],
+    ]);
+  });
+
+  it('end where they are interrupted, or something breaks', async () => {
+    await writeFile(join(folder, 'a.pdf'), SAMPLES.PDF);
+    const options = { organization: 'org-1', folder, stdin: none };
+    const signal = AbortSignal.abort(new Error('interrupted'));
+    await expect(planUploads([row('a.pdf')], { ...options, signal })).rejects.toThrow('interrupted');
+    await expect(planUploads([row('-', { name: 'a' })], options)).rejects.toThrow('stdin was read');
+  });
+
+  it('name the kind of a file as it was declared', async () => {
+    await writeFile(join(folder, 'a.pdf'), SAMPLES.PDF);
+    await writeFile(join(folder, 'notes'), 'text');
+    expect(await plan([row('a.pdf', { mimeType: 'png' })])).toEqual([
+      [2, expect.stringContaining('--mime-type says PNG')],
+    ]);
+    const [planned] = await planUploads([row('notes', { mimeType: 'doc' })], {
+      ...{ organization: 'org-1', folder, stdin: none },
+    });
+    expect(planned).toMatchObject({ kind: 'ready', upload: { storedName: 'notes.doc', note: expect.any(String) } });
+    const [plain] = await planUploads([row('a.pdf')], { organization: 'org-1', folder, stdin: none });
+    expect(plain).toMatchObject({ kind: 'ready' });
+    expect(plain?.kind === 'ready' && plain.upload).not.toHaveProperty('note');
+  });
+
   it('hash the content', async () => {
     await writeFile(join(folder, 'a.pdf'), SAMPLES.PDF);
     const [planned] = await planUploads([row('a.pdf')], { organization: 'org-1', folder, stdin: none });
@@ -139,6 +213,50 @@ describe('the checks before an upload', () => {
       kind: 'ready',
       upload: { sha256: sha256(SAMPLES.PDF), source: { size: SAMPLES.PDF.length } },
     });
+  });
+});
+
+describe('the files of a plan that are ready', () => {
+  it('are in its order', () => {
+    const [first, second] = [ready('a.pdf', 'one'), ready('b.pdf', 'two')];
+    const failure = usageFailure('It is empty.');
+    const plan = [first, { kind: 'refused', row: row('c.pdf'), failure } as const, second];
+    expect(readyUploads(plan)).toEqual([first.upload, second.upload]);
+  });
+});
+
+describe('the keys of an upload', () => {
+  const { upload } = ready('a.pdf', 'one');
+  const target = { baseUrl: 'https://a.example.com', organization: 'org-1' };
+
+  it.each<[string, Partial<ReadyUpload>, Partial<UploadTarget>]>([
+    ['owner', { owner: { field: 'ownerPatient', id: '6' } }, {}],
+    ['kind of owner', { owner: { field: 'ownerPerioExam', id: '5' } }, {}],
+    ['name', { storedName: 'b.pdf' }, {}],
+    ['content', { sha256: '0'.repeat(64) }, {}],
+    ['server', {}, { baseUrl: 'https://b.example.com' }],
+    ['organization', {}, { organization: 'org-2' }],
+  ])('differ with the %s', (_name, changed, elsewhere) => {
+    const [other, there] = [
+      { ...upload, ...changed },
+      { ...target, ...elsewhere },
+    ];
+    expect(keyOf(other, there, 0)).not.toBe(keyOf(upload, target, 0));
+    expect(journalKeyOf(other, there)).not.toBe(journalKeyOf(upload, target));
+  });
+
+  it('are the same for the same, whatever its tags and its row', () => {
+    const same = { ...upload, fields: { ...upload.fields, tags: ['x'] }, row: { ...upload.row, location: 'line 2' } };
+    expect(keyOf(same, { ...target }, 0)).toBe(keyOf(upload, target, 0));
+    expect(journalKeyOf(same, { ...target })).toBe(journalKeyOf(upload, target));
+    // Keys outlive a version. printf '["https://a.example.com",…,"SHA-256 of one",0]' | sha256sum, and with "journal" for 0.
+    expect(keyOf(upload, target, 0)).toBe('molar-663d9adc23363d0e4c43b4de723d97ba9f92f4f838c22c5b02e6481b51147573');
+    expect(journalKeyOf(upload, target)).toBe('d81b513bc27ae9f7c79ab5974df1c2c85289cdcf676a1a6a6eef4f9282d3cee2');
+  });
+
+  it('differ with each document that was deleted, and in the journal', () => {
+    const keys = [0, 1, 2].map((generation) => keyOf(upload, target, generation));
+    expect(new Set([...keys, `molar-${journalKeyOf(upload, target)}`]).size).toBe(4);
   });
 });
 

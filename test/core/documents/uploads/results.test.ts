@@ -19,7 +19,7 @@ describe('the results CSV', () => {
           mimeType: 'PDF',
           location: 'scans.csv line 3',
         },
-        outcome: { status: 'failed', id: null, storedName: null, attempts: 0, error: 'two\nlines', exitCode: 2 },
+        outcome: { status: 'failed', id: null, storedName: null, attempts: 0, error: 'two \n lines', exitCode: 2 },
       },
     ]);
     expect(text).toBe(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeServer } from '../fakeserver.ts';
+import { FakeServer, type Fault } from '../fakeserver.ts';
 import { memorySource } from '../samples.ts';
 import { holds, ready, run } from './uploading.ts';
 
@@ -26,13 +26,43 @@ describe('uploads that do not come through', () => {
     const server = new FakeServer();
     const send = server.send;
     Object.assign(server, { send: (request: Parameters<typeof send>[0]) => send({ ...request, headers: {} }) });
-    const { outcomes } = await run(server, [ready('a.pdf', 'one'), ready('b.pdf', 'two'), ready('c.pdf', 'three')]);
+    const files = [ready('a.pdf', 'one'), ready('b.pdf', 'two'), ready('c.pdf', 'three')];
+    const { outcomes, results } = await run(server, files);
     expect(outcomes).toMatchObject([
       { status: 'failed', exitCode: 3, attempts: 1 },
       { status: 'pending', exitCode: 3, attempts: 0, error: expect.stringContaining('Not tried: ') },
       { status: 'pending', exitCode: 3, attempts: 0 },
     ]);
+    const failure = results[0]?.failure;
+    expect(results.slice(1)).toMatchObject([1, 2].map(() => ({ repeated: false, failure })));
     expect(server.posts()).toBe(1);
+  });
+
+  it('keep the attempts of earlier runs where they are not tried', async () => {
+    const server = new FakeServer();
+    const send = server.send;
+    Object.assign(server, { send: (request: Parameters<typeof send>[0]) => send({ ...request, headers: {} }) });
+    const earlier = { status: 'failed', attempts: 4, elsewhere: false } as const;
+    const { outcomes } = await run(server, [ready('a.pdf', 'one'), ready('b.pdf', 'two', { earlier })]);
+    expect(outcomes[1]).toMatchObject({ status: 'pending', attempts: 4 });
+  });
+
+  it.each<[string, string]>([
+    ['one that comes through', 'xxcxxcxxc'],
+    ['one that fails by itself', 'xxfxxfxxf'],
+  ])('go on after two in a row that nothing answers and %s', async (_name, script) => {
+    const server = new FakeServer();
+    const plan = [...script].map((what, index) => {
+      const file = ready(`${index}.pdf`, `${index}`);
+      return what === 'f' ? { ...file, upload: { ...file.upload, sha256: `not ${index}` } } : file;
+    });
+    const silence = Array<Fault>(6).fill('refuse-connection');
+    server.faults = [...script].flatMap((what) => (what === 'x' ? silence : [undefined]));
+    const { outcomes } = await run(server, plan);
+    const expected = { x: 'failed 8', c: 'done 0', f: 'failed 9' };
+    expect(outcomes.map(({ status, exitCode }) => `${status} ${exitCode}`)).toEqual(
+      [...script].map((what) => expected[what as keyof typeof expected]),
+    );
   });
 
   it('stop after three files in a row that nothing answers', async () => {
@@ -77,7 +107,6 @@ describe('uploads that do not come through', () => {
   it('end at once when a file changes while it is sent, and nothing is stored', async () => {
     const server = new FakeServer();
     const planned = ready('a.pdf', 'one');
-    if (planned.kind !== 'ready') throw new Error('not ready');
     const upload = { ...planned.upload, source: memorySource('a.pdf', Buffer.from('two')) };
     const { outcomes } = await run(server, [{ ...planned, upload }, ready('b.pdf', 'b')]);
     expect(outcomes).toMatchObject([
@@ -101,11 +130,13 @@ describe('uploads that do not come through', () => {
         return done;
       },
     });
-    const { outcomes } = await run(
+    const { outcomes, results } = await run(
       server,
       ['a', 'b', 'c'].map((name) => ready(`${name}.pdf`, name)),
       { signal: controller.signal },
     );
+    expect(outcomes[2]?.error).toBeNull();
+    expect(results[2]).not.toHaveProperty('failure');
     expect(outcomes.map(({ status, exitCode }) => [status, exitCode])).toEqual([
       ['done', 0],
       ['unknown', 130],

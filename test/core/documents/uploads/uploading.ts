@@ -6,8 +6,11 @@ import { uploadAll } from '../../../../src/core/documents/uploads/uploadrun.ts';
 import { type FakeServer, sha256 } from '../fakeserver.ts';
 import { memorySource } from '../samples.ts';
 
+/** A file that passed the checks. */
+export type ReadyFile = Extract<PlannedUpload, { readonly kind: 'ready' }>;
+
 /** A file of patient 5, as the checks leave it. */
-export function ready(file: string, content: string, more: Partial<UploadRow> = {}): PlannedUpload {
+export function ready(file: string, content: string, more: Partial<UploadRow> = {}): ReadyFile {
   const row: UploadRow = { file, tags: [], patient: '5', ...more };
   const name = (more.name ?? file).replace('.pdf', '');
   const bytes = Buffer.from(content);

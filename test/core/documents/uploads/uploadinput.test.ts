@@ -1,8 +1,14 @@
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readUploadInput, type UploadInput } from '../../../../src/core/documents/uploads/uploadinput.ts';
+import { readLayouts } from '../../../../src/core/documents/layouts/layouts.ts';
+import {
+  checkDefaults,
+  readUploadInput,
+  type UploadInput,
+} from '../../../../src/core/documents/uploads/uploadinput.ts';
 import { runFiles } from '../../../../src/core/documents/uploads/uploadprepare.ts';
 import { need } from '../../../support/capabilities.ts';
 
@@ -107,24 +113,201 @@ describe('what is to be uploaded', () => {
     ]);
   });
 
-  it.each([
-    ['nothing', {}, 2, 'Nothing to upload: give files, a folder, - or --manifest.'],
-    ['files and a manifest', { paths: ['a.pdf'], manifest: 'm.csv' }, 2, 'Give files or --manifest, not both.'],
-    ['a manifest that is not there', { manifest: 'm.csv' }, 9, 'Cannot read m.csv: no such file or folder.'],
+  it('is the files of folders with what their paths say', async () => {
+    await mkdir(join(folder, 'scans', '7_Smith', 'X-Ray'), { recursive: true });
+    await writeFile(join(folder, 'scans', '7_Smith', 'X-Ray', '2026-01-02-Bitewing.pdf'), 'x');
+    await writeFile(join(folder, 'scans', '7_Smith', 'notes.pdf'), 'x');
+    const [first, second] = [
+      join('scans', '7_Smith', 'X-Ray', '2026-01-02-Bitewing.pdf'),
+      join('scans', '7_Smith', 'notes.pdf'),
+    ];
+    const facts = { patient: '7', userDefinedDate: '2026-01-02', name: 'Bitewing', tags: ['X-Ray'] };
+    const asked = { paths: ['scans'], layouts: ['patient-folders'] as const };
+    expect((await read(asked)).rows).toEqual([
+      { file: first, ...facts },
+      { file: second, patient: '7', userDefinedDate: '?', tags: [], problem: expect.stringContaining('with a date') },
+    ]);
+    expect((await read({ ...asked, isReviewed: true })).rows).toEqual([
+      {
+        ...{ file: first, name: 'Bitewing', tags: ['X-Ray'], userDefinedDate: '2026-01-02' },
+        facts: { id: '7', date: '2026-01-02', name: 'Bitewing', tags: ['X-Ray'] },
+      },
+      {
+        ...{ file: second, patient: '?', tags: [] },
+        review: { reason: expect.any(String), candidates: [], unfit: '7_Smith/notes.pdf' },
+      },
+    ]);
+    const { rows } = await read({
+      paths: ['scans'],
+      layouts: readLayouts(['{id}_{*}/{tag}/{*}-{name}']),
+      isReviewed: true,
+    });
+    expect(rows.map(({ facts }) => facts)).toEqual([{ id: '7', name: '01-02-Bitewing', tags: ['X-Ray'] }, undefined]);
+  });
+
+  it('is searched in folders inside only where that is asked for', async () => {
+    await mkdir(join(folder, 'scans', 'inner'), { recursive: true });
+    for (const name of ['scans/a.pdf', 'scans/inner/b.pdf', 'scans/inner/c.txt', 'd.pdf'])
+      await writeFile(join(folder, name), 'x');
+    const filesOf = async (input: Partial<UploadInput>) =>
+      (await read(input)).rows.map(({ file }) => file.replaceAll('\\', '/'));
+    expect(await filesOf({ paths: ['scans', 'd.pdf'], recursive: false })).toEqual(['scans/a.pdf', 'd.pdf']);
+    expect(await filesOf({ paths: ['scans', 'd.pdf'], recursive: true, include: ['*.pdf'] })).toEqual([
+      'scans/a.pdf',
+      'scans/inner/b.pdf',
+      'd.pdf',
+    ]);
+    expect(await filesOf({ paths: ['scans'], include: ['*.txt'] })).toEqual([]);
+    expect((await read({ paths: ['scans'], include: [] })).single).toBe(false);
+  });
+
+  it('has a problem where a layout is given a file, or stdin', async () => {
+    await writeFile(join(folder, 'scan.pdf'), 'x');
+    await mkdir(join(folder, 'scans'));
+    const { rows } = await read({ paths: ['scans', 'scan.pdf', '-'], layouts: ['patient-folders'] });
+    const problem = '--layout patient-folders takes folders.';
+    expect(rows).toEqual(['scan.pdf', '-'].map((file) => ({ file, patient: '?', tags: [], problem })));
+    const several = await read({ paths: ['scan.pdf'], layouts: ['patient-folders', ...readLayouts(['{id}/{name}'])] });
+    expect(several.rows).toMatchObject([{ problem: '--layout takes folders.' }]);
+    const pattern = await read({ paths: ['scan.pdf'], layouts: readLayouts(['{id}/{name}']) });
+    expect(pattern.rows).toMatchObject([{ problem: '--layout takes folders.' }]);
+  });
+
+  it('is a file that cannot be found only when it is read, where no folder is asked for', async () => {
+    expect((await read({ paths: ['scns', '-'] })).rows).toEqual(['scns', '-'].map((file) => ({ file, tags: [] })));
+    expect((await read({ paths: ['scns', '-'], recursive: true })).rows[1]).toEqual({ file: '-', tags: [] });
+  });
+
+  it('names the folders that cannot be read', async () => {
+    await mkdir(join(folder, 'scans', 'b'), { recursive: true });
+    await writeFile(join(folder, 'scans', 'a.pdf'), 'x');
+    const isOwn = () => {
+      rmSync(join(folder, 'scans', 'b'), { recursive: true, force: true });
+      return false;
+    };
+    const unread = { exitCode: 9, message: `Cannot read ${join('scans', 'b')}: no such file or folder.` };
+    const { rows } = await read({ paths: ['scans'], recursive: true, isOwn });
+    expect(rows).toMatchObject([{ file: join('scans', 'a.pdf') }, { file: join('scans', 'b'), tags: [], unread }]);
+    expect(rows[1]).not.toHaveProperty('patient');
+  });
+
+  it('is nothing in a manifest without rows, and that is said', async () => {
+    await writeFile(join(folder, 'm.csv'), 'file\n');
+    expect(await read({ manifest: 'm.csv' })).toEqual({ rows: [], notes: ['m.csv: no files in it.'], single: false });
+    await writeFile(join(folder, 'm.csv'), 'file\na.pdf\n');
+    expect(await read({ manifest: 'm.csv' })).toMatchObject({ rows: [{ file: 'a.pdf' }], notes: [], single: false });
+  });
+
+  it.each<[string, Partial<UploadInput>, string, string]>([
+    ['nothing', {}, 'FILE', 'Nothing to upload: give files, a folder, - or --manifest.'],
+    [
+      'files and a manifest',
+      { paths: ['a.pdf'], manifest: 'm.csv' },
+      '--manifest',
+      'Give files or --manifest, not both.',
+    ],
     [
       'a flag for folders and a file',
       { paths: ['m.pdf'], recursive: true },
-      2,
+      '--recursive',
       '--recursive is for folders; none is given.',
+    ],
+    [
+      'patterns and a file',
+      { paths: ['m.pdf'], include: ['*'] },
+      '--include',
+      '--include is for folders; none is given.',
+    ],
+    [
+      'a flag for folders and a manifest',
+      { manifest: 'm.csv', recursive: true, include: ['*'] },
+      '--recursive',
+      '--recursive is for folders; a manifest names each file.',
+    ],
+    [
+      'patterns and a manifest',
+      { manifest: 'm.csv', include: ['*'] },
+      '--include',
+      '--include is for folders; a manifest names each file.',
+    ],
+    [
+      'a layout and a manifest',
+      { manifest: 'm.csv', layouts: ['patient-folders'] },
+      '--layout',
+      '--layout is for folders; a manifest names each file.',
+    ],
+    [
+      'an empty pattern',
+      { paths: ['m.pdf'], include: ['*', ''] },
+      '--include',
+      '--include needs a pattern, as in --include "*.pdf".',
     ],
     [
       'one name for two files',
       { paths: ['a.pdf', 'b.pdf'], defaults: { name: 'a' } },
-      2,
+      '--name',
       '--name fits one file only; a manifest has a column for names.',
     ],
-  ])('is refused for %s', async (_, input, exitCode, message) => {
+    [
+      'one name for a folder',
+      { paths: ['empty'], defaults: { name: 'a' } },
+      '--name',
+      '--name fits one file only; a manifest has a column for names.',
+    ],
+    ...(['patient', 'perioExam', 'userDefinedDate', 'name'] as const).map(
+      (key): [string, Partial<UploadInput>, string, string] => [
+        `a layout and ${key}`,
+        { paths: ['empty'], layouts: ['patient-folders'], defaults: { [key]: '5' } },
+        '--layout',
+        'With --layout patient-folders the folders say patient, tag, date and name; leave the flags out.',
+      ],
+    ),
+    [
+      'patterns of a layout and a patient',
+      { paths: ['empty'], layouts: readLayouts(['{id}/{name}']), defaults: { patient: '5' } },
+      '--layout',
+      'With --layout the folders say patient, tag, date and name; leave the flags out.',
+    ],
+  ])('is refused for %s', async (_, input, source, message) => {
     await writeFile(join(folder, 'm.pdf'), 'x');
-    await expect(read(input)).rejects.toMatchObject({ exitCode, message });
+    await mkdir(join(folder, 'empty'));
+    await expect(read(input)).rejects.toMatchObject({ exitCode: 2, message, items: [{ source }] });
+  });
+
+  it('is not known where the manifest is not there', async () => {
+    const message = 'Cannot read m.csv: no such file or folder.';
+    await expect(read({ manifest: 'm.csv' })).rejects.toMatchObject({ exitCode: 9, message });
+  });
+
+  it('has the tags of the flags in a layout', async () => {
+    await mkdir(join(folder, '7_Smith'));
+    await writeFile(join(folder, '7_Smith', '2026-01-02-a.pdf'), 'x');
+    const { rows } = await read({ paths: ['7_Smith'], layouts: ['patient-folders'], defaults: { tags: ['x'] } });
+    expect(rows).toMatchObject([{ patient: '7', tags: ['x'] }]);
+  });
+});
+
+describe('flags that no file could be uploaded with', () => {
+  it.each<[string, Parameters<typeof checkDefaults>[0], string | undefined]>([
+    ['none', {}, undefined],
+    ['a patient', { patient: '5' }, undefined],
+    ['a patient that is none', { patient: 'x' }, '--patient'],
+    ['a patient of number zero', { patient: '0' }, '--patient'],
+    ['a perio exam', { perioExam: '5' }, undefined],
+    ['a perio exam that is none', { perioExam: '-5' }, '--perio-exam'],
+    ['two owners', { patient: '5', perioExam: '6' }, '--perio-exam'],
+    ['a type', { mimeType: 'pdf' }, undefined],
+    ['a type that is none', { mimeType: 'exe' }, '--mime-type'],
+    ['a date', { userDefinedDate: '2026-02-28' }, undefined],
+    ['a date that does not exist', { userDefinedDate: '2026-02-30' }, '--user-defined-date'],
+    ['a crop and a ratio', { crop: '0,0,5,5', ratio: '1' }, undefined],
+    ['a crop alone', { crop: '0,0,5,5' }, '--ratio'],
+    ['a ratio alone', { ratio: '1' }, '--crop'],
+  ])('%s', (_name, defaults, source) => {
+    if (source === undefined) expect(() => checkDefaults(defaults)).not.toThrow();
+    else
+      expect(() => checkDefaults(defaults)).toThrow(
+        expect.objectContaining({ exitCode: 2, items: [expect.objectContaining({ source })] }),
+      );
   });
 });

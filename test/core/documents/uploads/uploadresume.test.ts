@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { PlannedUpload } from '../../../../src/core/documents/uploads/plan.ts';
-import { journalKeyOf } from '../../../../src/core/documents/uploads/plan.ts';
+import { journalKeyOf, type PlannedUpload } from '../../../../src/core/documents/uploads/plan.ts';
 import { type JournalEntry, UploadJournal } from '../../../../src/core/documents/uploads/uploadjournal.ts';
 import type { EarlierOutcome } from '../../../../src/core/documents/uploads/uploadrow.ts';
+import { usageFailure } from '../../../../src/core/failure.ts';
 import { FakeServer } from '../fakeserver.ts';
-import { holds, ready, run } from './uploading.ts';
+import { holds, type ReadyFile, ready, run } from './uploading.ts';
 
 /** A server that takes no notice of keys, so that the client alone keeps documents from being stored twice. */
 function keyless(): FakeServer {
@@ -13,12 +13,9 @@ function keyless(): FakeServer {
   return server;
 }
 
-function journalOf(server: FakeServer, ...known: readonly (readonly [PlannedUpload, JournalEntry])[]) {
+function journalOf(server: FakeServer, ...known: readonly (readonly [ReadyFile, JournalEntry])[]) {
   const lines: string[] = [];
-  const entries = known.map(([planned, entry]) => {
-    if (planned.kind !== 'ready') throw new Error('not ready');
-    return [journalKeyOf(planned.upload, server.client()), entry] as const;
-  });
+  const entries = known.map(([{ upload }, entry]) => [journalKeyOf(upload, server.client()), entry] as const);
   const journal = new UploadJournal(new Map(entries), async (line) => {
     const { key: _, ...entry } = JSON.parse(line);
     lines.push(JSON.stringify(entry));
@@ -107,6 +104,22 @@ describe('a run that goes on where another was cut off', () => {
     const { outcomes } = await run(server, [doubtful, stored], { journal });
     expect(holds(server)).toEqual(['a (1).pdf: one', 'a.pdf: one']);
     expect(outcomes.map(({ id }) => id)).toEqual([String(server.stored[1]?.id), String(other.id)]);
+  });
+
+  it('never takes the document of a file that is done for one in doubt', async () => {
+    const server = keyless();
+    const other = server.add('a (1).pdf', 'ownerPatient:5', 'one');
+    const doubtful = ready('a.pdf', 'one');
+    const { journal } = journalOf(server, [doubtful, { state: 'sending' }]);
+    const done = (file: string, id?: string): PlannedUpload => {
+      const earlier: EarlierOutcome = { status: 'done', attempts: 1, ...(id !== undefined && { id }) };
+      return { kind: 'done', row: { file, tags: [], earlier }, earlier };
+    };
+    const refused: PlannedUpload = { kind: 'refused', row: { file: 'r.pdf', tags: [] }, failure: usageFailure('No.') };
+    const plan = [done('b.pdf'), refused, doubtful, done('a (1).pdf', String(other.id))];
+    const { outcomes } = await run(server, plan, { journal });
+    expect(outcomes.map(({ status }) => status)).toEqual(['done', 'failed', 'done', 'done']);
+    expect(holds(server)).toEqual(['a (1).pdf: one', 'a.pdf: one']);
   });
 
   it.each<[string, EarlierOutcome, boolean, boolean]>([
