@@ -20,6 +20,8 @@ const CAPABILITIES = {
   signals: 'no process can be asked to end',
   /** sh and what comes with it; devices and pipes that have a path. */
   posixShell: 'there is no sh, nor what comes with it',
+  /** Linux alone tells which file a descriptor is of. */
+  proc: 'there is no /proc',
   /** Linux alone has them, and lets root alone make them. */
   namespaces: 'nothing can have processes and mounts of its own',
 } as const;
@@ -41,6 +43,7 @@ const has: Readonly<Record<Capability, boolean>> = {
   replaceOpen: !isWindows,
   signals: !isWindows,
   posixShell: !isWindows,
+  proc: process.platform === 'linux',
   namespaces: process.platform === 'linux' && process.getuid?.() === 0,
 };
 

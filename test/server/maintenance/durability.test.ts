@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { system } from '../../../src/filesystem/system.ts';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
+import { need } from '../../support/capabilities.ts';
 import { replaceSystem } from '../../support/othersystem.ts';
 import { filesIn, makePractice, scratch, WORK } from './practices.ts';
 
@@ -53,14 +54,14 @@ async function syncedBy(target: string, work: () => Promise<unknown>) {
   return { files: atRename?.files ?? new Map(), folders: atRename?.folders ?? new Set(), after };
 }
 
-// Only Linux tells which file a descriptor is of.
-describe.runIf(process.platform === 'linux')('everything is on the disk when it gets its name', () => {
+describe('everything is on the disk when it gets its name', () => {
   const target = (name: string) => join(folder, name);
 
-  it.each<[string, () => Promise<unknown>]>([
+  it.for<[string, () => Promise<unknown>]>([
     ['backup', () => backUp({ data: target('base') }, target('backup'), { ...WORK, version: '1' })],
     ['restored', () => restore(target('backup'), { data: target('restored') }, WORK)],
-  ])('in a folder that was %s', async (name, work) => {
+  ])('in a folder that was %s', async ([name, work], context) => {
+    need(context, 'proc');
     const synced = await syncedBy(target(name), work);
     // Those of the journal are of whoever has the database open.
     const files = (await filesIn(target(name))).filter((file) => !/-(?:wal|shm)$/.test(file));
