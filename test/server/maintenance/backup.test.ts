@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { writeDatabaseCopy } from '../../../src/server/maintenance/backup/databasecopy.ts';
 import type { Manifest } from '../../../src/server/maintenance/backup/manifest.ts';
@@ -17,30 +17,19 @@ import {
   inDatabase,
   linesOf,
   made,
-  makePractice,
-  scratch,
+  sharedPractice,
   spoil,
   WORK,
 } from './practices.ts';
 
-let place: Awaited<ReturnType<typeof scratch>>;
-let base: string;
-beforeAll(async () => {
-  place = await scratch();
-  base = join(place.path, 'base');
-  await makePractice(base);
-});
-afterAll(() => place.remove());
-
-let count = 0;
-const fresh = () => join(place.path, `new-${++count}`);
+const practice = sharedPractice();
 const OPTIONS = { ...WORK, version: '1.2.3' };
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('a backup', () => {
   it('is a data folder that answers as the source does, with what it has told by its manifest', async () => {
-    const target = fresh();
-    const report = await backUp({ data: base }, target, OPTIONS);
+    const target = practice.fresh();
+    const report = await backUp({ data: practice.base }, target, OPTIONS);
     const manifest = JSON.parse(await readFile(join(target, 'manifest.json'), 'utf8')) as Manifest;
     const list = await readFile(join(target, 'files.sha256'), 'utf8');
     const database = await readFile(join(target, 'molar.sqlite'));
@@ -54,19 +43,23 @@ describe('a backup', () => {
       files: { list: 'files.sha256', sha256: sha256(Buffer.from(list)), count: files.length },
       problems: 0,
     });
-    const counted = inDatabase(base, (connection) => connection.prepare('SELECT COUNT(*) AS rows FROM patients').get());
+    const counted = inDatabase(practice.base, (connection) =>
+      connection.prepare('SELECT COUNT(*) AS rows FROM patients').get(),
+    );
     expect({ rows: manifest.tables.patients }).toEqual(counted);
     const hashes = await Promise.all(
       files.map(async (name) => `${sha256(await readFile(name))}  ${name.slice(target.length + 1)}`),
     );
     expect(list.trim().split('\n').sort()).toEqual(hashes.sort());
     expect(linesOf(await check({ data: target }, { deep: true }))).toEqual([]);
-    expect(await answers({ data: target })).toEqual(await answers({ data: await copied(base, fresh()) }));
+    expect(await answers({ data: target })).toEqual(
+      await answers({ data: await copied(practice.base, practice.fresh()) }),
+    );
   });
 
   it('is for its owner alone', async () => {
-    const target = fresh();
-    await backUp({ data: base }, target, OPTIONS);
+    const target = practice.fresh();
+    await backUp({ data: practice.base }, target, OPTIONS);
     expect((await stat(target)).mode & 0o777).toBe(0o700);
     for (const entry of await readdir(target, { recursive: true, withFileTypes: true })) {
       const { mode } = await stat(join(entry.parentPath, entry.name));
@@ -78,9 +71,9 @@ describe('a backup', () => {
   });
 
   it('leaves nothing else behind, and the source as it was', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     const before = await filesIn(source);
-    const target = fresh();
+    const target = practice.fresh();
     await backUp({ data: source }, target, OPTIONS);
     expect((await readdir(target)).sort()).toEqual(['files', 'files.sha256', 'manifest.json', 'molar.sqlite']);
     await expect(stat(`${target}.part`)).rejects.toThrow('ENOENT');
@@ -90,23 +83,23 @@ describe('a backup', () => {
   });
 
   it('has no file that was to be removed, and none of a document that is gone', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     const [first = ''] = await filesIn(join(source, 'files'));
     const name = `${first.slice(first.lastIndexOf('/') + 1).slice(0, 2)}00-original`;
     await writeFile(join(first, '..', name), 'x');
     inDatabase(source, (connection) => connection.exec(`INSERT INTO file_removals (name) VALUES ('${name}')`));
-    const target = fresh();
+    const target = practice.fresh();
     expect(await backUp({ data: source }, target, OPTIONS)).toMatchObject({ problems: [] });
     expect((await filesIn(target)).some((path) => path.endsWith(name))).toBe(false);
     expect(linesOf(await check({ data: target }))).toEqual([]);
   });
 
   it('is made of data with problems, which it tells', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     const [first = ''] = (await filesIn(join(source, 'files'))).filter((name) => name.endsWith('-original'));
     await rm(first);
     inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE org = 1 AND seq = 2'));
-    const { problems } = await backUp({ data: source }, fresh(), OPTIONS);
+    const { problems } = await backUp({ data: source }, practice.fresh(), OPTIONS);
     expect(problems).toEqual([
       `${first.slice(first.lastIndexOf('/') + 1)} is missing`,
       '1 problems that molar server check lists',
@@ -114,13 +107,13 @@ describe('a backup', () => {
   });
 
   it('is made of data of an earlier molar, unchecked', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     inDatabase(source, (connection) => connection.exec('DELETE FROM schema_migrations WHERE version > 3'));
-    expect(await backUp({ data: source }, fresh(), OPTIONS)).toMatchObject({ checked: false, problems: [] });
+    expect(await backUp({ data: source }, practice.fresh(), OPTIONS)).toMatchObject({ checked: false, problems: [] });
   });
 
   it('is an entry of the log before anything is copied, there and in the backup', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     const entries = (data: string) =>
       inDatabase(data, (connection) =>
         connection
@@ -130,7 +123,7 @@ describe('a backup', () => {
     const before = entries(source).length;
     const seen: unknown[] = [];
     const progress = () => void seen.push(entries(source).length);
-    const target = fresh();
+    const target = practice.fresh();
     const now = () => Date.UTC(2026, 4, 1);
     const report = await backUp({ data: source }, target, { ...OPTIONS, now, progress });
     expect(seen[0]).toBe(before + 1);
@@ -142,7 +135,7 @@ describe('a backup', () => {
   });
 
   it('has nothing of what is of its moment and its store alone, in one file without a journal', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     const statements = [
       "INSERT INTO leases (name, holder, until) VALUES ('a lease', 'x', 1)",
       "INSERT INTO rate_buckets (caller, tokens, at, granted) VALUES ('a caller', 1, 1, 1)",
@@ -151,7 +144,7 @@ describe('a backup', () => {
     inDatabase(source, (connection) => {
       for (const statement of statements) connection.exec(statement);
     });
-    const target = fresh();
+    const target = practice.fresh();
     await backUp({ data: source }, target, OPTIONS);
     const left = ['leases', 'rate_buckets', 'link_keys', 'file_removals'].map((table) =>
       inDatabase(target, (connection) => connection.prepare(`SELECT COUNT(*) FROM ${table}`).pluck().get()),
@@ -162,8 +155,8 @@ describe('a backup', () => {
   });
 
   it('tells how many rows, files and bytes it has', async () => {
-    const target = fresh();
-    const report = await backUp({ data: base }, target, OPTIONS);
+    const target = practice.fresh();
+    const report = await backUp({ data: practice.base }, target, OPTIONS);
     const files = await filesIn(join(target, 'files'));
     const sizes = await Promise.all(
       [join(target, 'molar.sqlite'), ...files].map(async (file) => (await stat(file)).size),
@@ -184,14 +177,14 @@ describe('a backup', () => {
   });
 
   it('tells files that were changed, and all else that is wrong with files', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     const [first = '', second = '', third = ''] = (await filesIn(join(source, 'files'))).filter((name) =>
       name.endsWith('-original'),
     );
     await writeFile(first, Buffer.alloc((await stat(first)).size, 'x'));
     await writeFile(second, 'short');
     await rm(third);
-    const { problems } = await backUp({ data: source }, fresh(), OPTIONS);
+    const { problems } = await backUp({ data: source }, practice.fresh(), OPTIONS);
     expect(problems).toEqual(
       [
         `${basename(third)} is missing`,
@@ -202,15 +195,15 @@ describe('a backup', () => {
   });
 
   it('goes on with the files that an interrupted one has', async () => {
-    const target = fresh();
+    const target = practice.fresh();
     const stopping = new AbortController();
     const progress = (what: string) => {
       if (what === 'Copying pages of the database') stopping.abort(new Error('Stopped here.'));
     };
-    await expect(backUp({ data: base }, target, { ...OPTIONS, progress, signal: stopping.signal })).rejects.toThrow(
-      'Stopped here.',
-    );
-    expect(await readdir(place.path)).toContain(`${target.slice(place.path.length + 1)}.part`);
+    await expect(
+      backUp({ data: practice.base }, target, { ...OPTIONS, progress, signal: stopping.signal }),
+    ).rejects.toThrow('Stopped here.');
+    expect((await stat(`${target}.part`)).isDirectory()).toBe(true);
     await expect(stat(target)).rejects.toThrow('ENOENT');
     const kept = await filesIn(join(`${target}.part`, 'files'));
     const times = await Promise.all(kept.map(async (name) => (await stat(name)).mtimeMs));
@@ -219,14 +212,14 @@ describe('a backup', () => {
     const { size } = await stat(cut);
     await rm(cut);
     await writeFile(join(`${target}.part`, 'files/incoming', basename(cut)), Buffer.alloc(size));
-    expect(await backUp({ data: base }, target, OPTIONS)).toMatchObject({ problems: [], files: kept.length });
+    expect(await backUp({ data: practice.base }, target, OPTIONS)).toMatchObject({ problems: [], files: kept.length });
     const there = await filesIn(join(target, 'files'));
     expect((await Promise.all(there.map(async (name) => (await stat(name)).mtimeMs))).slice(1)).toEqual(times.slice(1));
   });
 
   it('has no file of a document that was deleted since an interrupted one', async () => {
-    const source = await copied(base, fresh());
-    const target = fresh();
+    const source = await copied(practice.base, practice.fresh());
+    const target = practice.fresh();
     const stopping = new AbortController();
     const progress = (what: string) => {
       if (what === 'Copying pages of the database') stopping.abort(new Error('Stopped here.'));
@@ -247,7 +240,7 @@ describe('a backup', () => {
   });
 
   it('of documents that are deleted meanwhile has a later state, with all its files', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     const service = await testService([], { data: source });
     const { id } = await made(service, '/documents', {
       name: 'short',
@@ -259,7 +252,7 @@ describe('a backup', () => {
       // Of the first look at files: the state that is taken next still has the document.
       if (what === 'Copying files') waiting ??= service.call('DELETE', `/documents/${id}`);
     };
-    const target = fresh();
+    const target = practice.fresh();
     const report = await backUp({ data: source }, target, { ...OPTIONS, progress });
     await waiting;
     await service.close();
@@ -268,12 +261,12 @@ describe('a backup', () => {
   });
 
   it('has a later state where a document is deleted before its file is copied', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     let looks = 0;
     const progress = (what: string) => {
       if (what === 'Copying files') looks++;
     };
-    await backUp({ data: source }, fresh(), { ...OPTIONS, progress });
+    await backUp({ data: source }, practice.fresh(), { ...OPTIONS, progress });
     const [first = ''] = (await filesIn(join(source, 'files'))).filter((name) => name.endsWith('-original'));
     const guid = basename(first).replace('-original', '');
     await rm(first);
@@ -288,14 +281,14 @@ describe('a backup', () => {
       if (what === 'Copying files' && left-- === 0)
         inDatabase(source, (connection) => connection.prepare('DELETE FROM documents WHERE guid = ?').run(guid));
     };
-    const target = fresh();
+    const target = practice.fresh();
     const { problems } = await backUp({ data: source }, target, { ...OPTIONS, progress: deleting });
     expect(documents(target)).toBe(0);
     expect(problems.filter((problem) => problem.includes('is missing'))).toEqual([]);
   });
 
   it('is refused where the copy has not as many rows as the state', async () => {
-    const snapshot = await openSqliteSnapshot(base);
+    const snapshot = await openSqliteSnapshot(practice.base);
     const read = {
       ...snapshot.read,
       // What the source says of one of its tables.
@@ -304,7 +297,7 @@ describe('a backup', () => {
           ? ({ rows: 99 } as T)
           : snapshot.read.get<T>(statement),
     };
-    const target = fresh();
+    const target = practice.fresh();
     await mkdir(target);
     await expect(writeDatabaseCopy({ ...snapshot, read }, target, WORK)).rejects.toThrow(
       /^The copy of the database is not what was copied: document_tags has \d+ rows, not 99\.$/,
@@ -314,9 +307,9 @@ describe('a backup', () => {
   });
 
   it('of a damaged database is refused', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     await spoil(source, 'patients');
-    const target = fresh();
+    const target = practice.fresh();
     await expect(backUp({ data: source }, target, OPTIONS)).rejects.toMatchObject({
       name: 'StoreUnusable',
       message: expect.stringContaining('damaged'),
@@ -327,11 +320,11 @@ describe('a backup', () => {
 
 describe('a backup is refused', () => {
   it('while an import is published in part', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, practice.fresh());
     inDatabase(source, (connection) =>
       connection.exec("INSERT INTO imports (name, plan, progress, position) VALUES ('x', '{}', '{}', '')"),
     );
-    const target = fresh();
+    const target = practice.fresh();
     const refused = `${source} has an import that is published in part.`;
     await expect(backUp({ data: source }, target, OPTIONS)).rejects.toThrow(refused);
     await expect(stat(target)).rejects.toThrow('ENOENT');
@@ -340,27 +333,33 @@ describe('a backup is refused', () => {
   });
 
   it('where something is already', async () => {
-    const target = fresh();
+    const target = practice.fresh();
     await mkdir(target);
     await writeFile(join(target, 'mine'), 'x');
-    await expect(backUp({ data: base }, target, OPTIONS)).rejects.toThrow(`${target} is there already, and not empty.`);
-    await expect(backUp({ data: base }, join(target, 'mine'), OPTIONS)).rejects.toThrow('is there already.');
+    await expect(backUp({ data: practice.base }, target, OPTIONS)).rejects.toThrow(
+      `${target} is there already, and not empty.`,
+    );
+    await expect(backUp({ data: practice.base }, join(target, 'mine'), OPTIONS)).rejects.toThrow('is there already.');
     expect(await readdir(target)).toEqual(['mine']);
   });
 
   it('where a folder of somebody else has the name that it needs', async () => {
-    const target = fresh();
+    const target = practice.fresh();
     await mkdir(`${target}.part`);
     await writeFile(join(`${target}.part`, 'mine'), 'x');
-    await expect(backUp({ data: base }, target, OPTIONS)).rejects.toThrow('is in the way: molar did not make it.');
+    await expect(backUp({ data: practice.base }, target, OPTIONS)).rejects.toThrow(
+      'is in the way: molar did not make it.',
+    );
     expect(await readdir(`${target}.part`)).toEqual(['mine']);
   });
 
   it('where a link leads elsewhere, or the folder of an interrupted one belongs to another user', async () => {
-    const target = fresh();
+    const target = practice.fresh();
     await mkdir(`${target}.elsewhere`);
     await symlink(`${target}.elsewhere`, `${target}.part`);
-    await expect(backUp({ data: base }, target, OPTIONS)).rejects.toThrow('is in the way: molar did not make it.');
+    await expect(backUp({ data: practice.base }, target, OPTIONS)).rejects.toThrow(
+      'is in the way: molar did not make it.',
+    );
     expect(await readdir(`${target}.elsewhere`)).toEqual([]);
     const other = otherUser();
     if (other === undefined) return;
@@ -368,15 +367,17 @@ describe('a backup is refused', () => {
     await mkdir(`${target}.part`);
     await writeFile(join(`${target}.part`, 'unfinished.lock'), '');
     await chown(`${target}.part`, other, other);
-    await expect(backUp({ data: base }, target, OPTIONS)).rejects.toThrow('is in the way: molar did not make it.');
+    await expect(backUp({ data: practice.base }, target, OPTIONS)).rejects.toThrow(
+      'is in the way: molar did not make it.',
+    );
     expect(await readdir(`${target}.part`)).toEqual(['unfinished.lock']);
   });
 
   it('while another one is written to the same place', async () => {
-    const target = fresh();
+    const target = practice.fresh();
     const both = await Promise.allSettled([
-      backUp({ data: base }, target, OPTIONS),
-      backUp({ data: base }, target, OPTIONS),
+      backUp({ data: practice.base }, target, OPTIONS),
+      backUp({ data: practice.base }, target, OPTIONS),
     ]);
     const refused = both.filter((each) => each.status === 'rejected').map((each) => String(each.reason));
     expect(refused).toEqual([expect.stringContaining('Another molar is writing to')]);
@@ -384,10 +385,10 @@ describe('a backup is refused', () => {
   });
 
   it('of a folder without a database', async () => {
-    const empty = fresh();
+    const empty = practice.fresh();
     await mkdir(empty);
     await chmod(empty, 0o700);
-    await expect(backUp({ data: empty }, fresh(), OPTIONS)).rejects.toThrow('There is no database');
+    await expect(backUp({ data: empty }, practice.fresh(), OPTIONS)).rejects.toThrow('There is no database');
     expect(await readdir(empty)).toEqual([]);
   });
 });

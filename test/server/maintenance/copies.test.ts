@@ -1,7 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { orgsOf, type RecordPage, recordPages, within } from '../../../src/server/maintenance/check/pages.ts';
 import { completeCopy, copyDatabase, countTables } from '../../../src/server/maintenance/copy/database.ts';
 import { digestOf, insertRows, keyOf, pagesOf, readRows } from '../../../src/server/maintenance/copy/rows.ts';
@@ -12,23 +11,13 @@ import { turn } from '../../../src/server/maintenance/work.ts';
 import { readSchema } from '../../../src/server/store/schema/introspection.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
 import { testService } from '../../support/service.ts';
-import { copied, inDatabase, makePractice, scratch, WORK } from './practices.ts';
+import { copied, inDatabase, sharedPractice, WORK } from './practices.ts';
 
-let place: Awaited<ReturnType<typeof scratch>>;
-let base: string;
-beforeAll(async () => {
-  place = await scratch();
-  base = join(place.path, 'base');
-  await makePractice(base);
-});
-afterAll(() => place.remove());
-
-let count = 0;
-const fresh = () => join(place.path, `new-${++count}`);
+const practice = sharedPractice();
 
 /** A folder with a store that has made nothing but itself. */
 async function empty() {
-  const folder = fresh();
+  const folder = practice.fresh();
   await mkdir(folder);
   return { folder, store: await openSqliteStore(folder, { serving: false }) };
 }
@@ -57,7 +46,7 @@ function stoppingAt(what: string, times: number) {
 
 /** A practice with more rows of a table than are copied at once. */
 async function large(): Promise<string> {
-  const data = await copied(base, fresh());
+  const data = await copied(practice.base, practice.fresh());
   inDatabase(data, (connection) => {
     const insert = connection.prepare("INSERT INTO document_tags (org, fold, name) VALUES (1, ?, 'x')");
     connection.transaction(() => {
@@ -159,7 +148,7 @@ describe('a copy of a database', () => {
 
   it('knows its source by its own name and the time it was made', async () => {
     const identity = async (change = '') => {
-      const data = await copied(base, fresh());
+      const data = await copied(practice.base, practice.fresh());
       inDatabase(data, (connection) => connection.exec(change));
       const snapshot = await openSqliteSnapshot(data);
       return identityOf(snapshot.read).finally(() => snapshot.close());
@@ -175,7 +164,7 @@ describe('a copy of a database', () => {
 
 /** A database of the test's own: things of some organizations, each by its id. */
 async function things(orgs: Readonly<Record<number, number>>): Promise<SqliteSnapshot> {
-  const folder = fresh();
+  const folder = practice.fresh();
   await mkdir(folder);
   inDatabase(folder, (connection) => {
     connection.exec('CREATE TABLE things (org INTEGER, id INTEGER, name TEXT, PRIMARY KEY (org, id)) WITHOUT ROWID');
@@ -294,7 +283,7 @@ describe('rows that are read page by page', () => {
 describe('a place of data', () => {
   let data: string;
   beforeEach(async () => {
-    data = await copied(base, fresh());
+    data = await copied(practice.base, practice.fresh());
   });
 
   it('knows whether a server runs on it, and keeps what is young there', async () => {

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { migrateSchema } from '../../../src/server/maintenance/migrateschema.ts';
 import { MIGRATIONS } from '../../../src/server/store/migrations/steps.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
@@ -8,24 +7,14 @@ import { molarVersion } from '../../../src/server/version.ts';
 import { downgradeScript } from '../../support/downgrade.ts';
 import { postgresTest } from '../../support/postgres.ts';
 import { testService } from '../../support/service.ts';
-import { answers, check, copied, inDatabase, linesOf, makePractice, own, scratch, WORK } from './practices.ts';
+import { answers, check, copied, inDatabase, linesOf, own, sharedPractice, WORK } from './practices.ts';
 
-let place: Awaited<ReturnType<typeof scratch>>;
-let base: string;
-beforeAll(async () => {
-  place = await scratch();
-  base = join(place.path, 'base');
-  await makePractice(base);
-});
-afterAll(() => place.remove());
-
-let count = 0;
-const fresh = () => join(place.path, `new-${++count}`);
+const practice = sharedPractice();
 const NOTHING = { changed: false, migrations: [], tables: [], columns: [], indexes: [], finished: true };
 
 describe('a schema that is brought to this version', () => {
   it('tells what was done, and the next time that nothing was', async () => {
-    const data = await copied(base, fresh());
+    const data = await copied(practice.base, practice.fresh());
     inDatabase(data, (connection) => connection.exec(downgradeScript(11)));
     const report = await migrateSchema({ data }, WORK);
     expect(report).toMatchObject({ place: data, version: molarVersion(), changed: true, finished: true });
@@ -41,8 +30,8 @@ describe('a schema that is brought to this version', () => {
   });
 
   it('has an index that was gone, and the columns of before', async () => {
-    const data = await copied(base, fresh());
-    const before = await answers({ data: await copied(base, fresh()) });
+    const data = await copied(practice.base, practice.fresh());
+    const before = await answers({ data: await copied(practice.base, practice.fresh()) });
     inDatabase(data, (connection) =>
       connection.exec("DROP INDEX events_by_start; UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'"),
     );
@@ -55,10 +44,10 @@ describe('a schema that is brought to this version', () => {
   });
 
   it('is refused where there is none, and while a server runs on it', async () => {
-    const data = fresh();
+    const data = practice.fresh();
     await mkdir(data);
     await expect(migrateSchema({ data }, WORK)).rejects.toThrow('There is no database');
-    const served = await copied(base, fresh());
+    const served = await copied(practice.base, practice.fresh());
     const service = await testService([], { data: served });
     await expect(migrateSchema({ data: served }, WORK)).rejects.toThrow('Another server is running');
     await service.close();
@@ -68,7 +57,7 @@ describe('a schema that is brought to this version', () => {
   });
 
   it('fills a column that is new, tells of it every few seconds, and ends when it is told to', async () => {
-    const data = await copied(base, fresh());
+    const data = await copied(practice.base, practice.fresh());
     inDatabase(data, (connection) =>
       connection.exec(
         `ALTER TABLE scheduletemplatereasons RENAME COLUMN location_id TO place;
@@ -100,7 +89,7 @@ describe('a schema that is brought to this version', () => {
   });
 
   postgresTest('is made in an empty database', async (database) => {
-    const location = { data: fresh(), database: own(database) };
+    const location = { data: practice.fresh(), database: own(database) };
     const report = await migrateSchema(location, WORK);
     expect(report).toMatchObject({ changed: true, columns: [], finished: true });
     expect(report.tables).toEqual(expect.arrayContaining(['patients', 'audit_entries']));

@@ -1,6 +1,7 @@
 import { cp, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { type CheckReport, checkPlace } from '../../../src/server/maintenance/check/check.ts';
 import type { DataLocation } from '../../../src/server/maintenance/datalocation.ts';
 import type { Work } from '../../../src/server/maintenance/work.ts';
@@ -27,6 +28,20 @@ export const WORK: Work = { progress: () => {}, signal: new AbortController().si
 export async function scratch(): Promise<{ readonly path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'molar-maintenance-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A practice that the tests of a file copy, never change; and new names beside it. Both are gone after the tests. */
+export function sharedPractice() {
+  let place: Awaited<ReturnType<typeof scratch>>;
+  let count = 0;
+  const practice = { base: '', fresh: () => join(place.path, `new-${++count}`) };
+  beforeAll(async () => {
+    place = await scratch();
+    practice.base = join(place.path, 'base');
+    await makePractice(practice.base);
+  });
+  afterAll(() => place.remove());
+  return practice;
 }
 
 export async function made(service: TestService, path: string, body: WireRecord): Promise<WireRecord> {
