@@ -15,7 +15,7 @@ export const AREAS = {
   },
   bookmarks: {
     files: ['src/core/exports/bookmark.ts'],
-    tests: ['test/core/exports/bookmark.test.ts'],
+    tests: ['test/core/exports/bookmark*.test.ts'],
   },
   uploads: {
     files: ['src/core/documents/uploads/*.ts'],

@@ -1,63 +1,13 @@
-import { createHash, sign } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Checkpoint } from '../../../src/server/audit/checkpoints.ts';
-import { type AuditKey, openAuditKey, type PublicKeys } from '../../../src/server/audit/keys.ts';
+import type { AuditKey, PublicKeys } from '../../../src/server/audit/keys.ts';
 import { compareShipped, readRange, SignedCheckpoints } from '../../../src/server/audit/signatures.ts';
-import type { Reader } from '../../../src/server/store/store.ts';
+import { day, digestOf, lineOf, signingKeys, storeOf } from './signedcheckpoints.ts';
 
-let folder: string;
-let key: AuditKey;
-let other: AuditKey;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-signatures-'));
-  key = await openAuditKey(join(folder, 'audit.key'));
-  other = await openAuditKey(join(folder, 'other.key'));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-/** Checkpoint N is of day N. */
-const day = (n: number) => `2026-03-${String(n).padStart(2, '0')}T12:00:00.000Z`;
-
-function signed(number: number, more: Partial<Checkpoint> = {}, by = key): Checkpoint {
-  const first = { number, at: day(number), id: number * 10, hash: `hash ${number}`, entries: number * 10 };
-  const said = { ...first, reason: 'minute' as const, removed: null, previous: '', key: by.id, ...more };
-  return { ...said, signature: sign(null, Buffer.from(JSON.stringify(said)), by.secret).toString('base64') };
-}
-
-const lineOf = (checkpoint: Checkpoint) => JSON.stringify(checkpoint);
-const digestOf = (checkpoint: Checkpoint) => createHash('sha256').update(lineOf(checkpoint)).digest('hex');
-
-/** Checkpoints that follow each other. */
-function row(count: number, by?: AuditKey): Checkpoint[] {
-  const made: Checkpoint[] = [];
-  for (let number = 1; number <= count; number++) {
-    const before = made.at(-1);
-    made.push(signed(number, { previous: before === undefined ? '' : digestOf(before) }, by));
-  }
-  return made;
-}
-
-/** A store that has these checkpoints and nothing else. */
-function storeOf(checkpoints: readonly Checkpoint[]): Reader {
-  const rows = checkpoints.map(({ removed, ...rest }) => ({
-    ...rest,
-    removed_id: removed?.id ?? 0,
-    removed_hash: removed?.hash ?? '',
-    removed_checkpoints: removed?.checkpoints ?? 0,
-  }));
-  const backwards = rows.toReversed();
-  const all = async ({ sql, values }: { readonly sql: string; readonly values: readonly unknown[] }) => {
-    if (sql.includes("'restore'")) return backwards.filter(({ reason }) => reason === 'restore');
-    const [after, upTo] = values as readonly [number, number];
-    return (sql.includes('DESC') ? backwards : rows).filter(({ number }) => number > after && number <= upTo);
-  };
-  const get = async ({ sql }: { readonly sql: string }) =>
-    sql.includes('audit_checkpoints') ? backwards[0] : { value: '7:hash of 7' };
-  return { all, get } as unknown as Reader;
-}
+const signing = signingKeys();
+const { signed, row } = signing;
 
 interface Given {
   readonly keys?: PublicKeys | undefined;
@@ -66,7 +16,7 @@ interface Given {
 
 /** What comes out of the checkpoints of a store, by number, and what is found. */
 async function read(checkpoints: readonly Checkpoint[], given: Given = {}) {
-  const { keys, comparing = false } = { keys: key.own, ...given };
+  const { keys, comparing = false } = { keys: signing.key.own, ...given };
   const store = storeOf(checkpoints);
   const found = new SignedCheckpoints(store, keys, await readRange(store, keys), comparing);
   const out: number[] = [];
@@ -119,18 +69,18 @@ describe('the checkpoints of a store', () => {
     ],
     [
       'some are of a key that is not known',
-      (all) => all.with(1, signed(2, {}, other)).with(3, signed(4, {}, other)),
+      (all) => all.with(1, signed(2, {}, signing.other)).with(3, signed(4, {}, signing.other)),
       [1, 3, 5, 6],
       [`2 ${UNKNOWN_PLACE}`],
     ],
   ])('show it when %s', async (_name, change, out, problems) => {
     const found = await read(change(row(6)));
-    expect(found.problems).toEqual(problems.map((problem) => problem.replace(UNKNOWN_PLACE, UNKNOWN(other))));
+    expect(found.problems).toEqual(problems.map((problem) => problem.replace(UNKNOWN_PLACE, UNKNOWN(signing.other))));
     expect(found.out).toEqual(out);
   });
 
   it('are all taken as they are where no key is given', async () => {
-    const all = row(4).with(1, signed(2, { previous: digestOf(row(1)[0] as Checkpoint) }, other));
+    const all = row(4).with(1, signed(2, { previous: digestOf(row(1)[0] as Checkpoint) }, signing.other));
     const { problems, out } = await read(all, { keys: undefined });
     expect([out, problems]).toEqual([[1, 2, 4], [`3 ${OTHER_BEFORE}`]]);
   });
@@ -141,34 +91,34 @@ describe('the checkpoints of a store', () => {
     all.push(signed(4, { previous: digestOf(all[0] as Checkpoint), removed }));
     expect(await read(all)).toMatchObject({ out: [3, 4], problems: [] });
     expect((await read(all.slice(1))).problems).toEqual(['3 is missing']);
-    expect(await readRange(storeOf(all), key.own)).toEqual({ last: 4, removed, restored: undefined });
+    expect(await readRange(storeOf(all), signing.key.own)).toEqual({ last: 4, removed, restored: undefined });
   });
 
   it('are those that there were when they began to be read, and that retention has left', async () => {
     const six = row(6);
     const numbersOf = async (range: Awaited<ReturnType<typeof readRange>>) => {
-      const found = new SignedCheckpoints(storeOf(six), key.own, range, false);
+      const found = new SignedCheckpoints(storeOf(six), signing.key.own, range, false);
       const numbers: number[] = [];
       for (let next = await found.next(); next !== undefined; next = await found.next())
         numbers.push((next as Checkpoint).number);
       return numbers;
     };
-    const range = await readRange(storeOf(six.slice(0, 4)), key.own);
+    const range = await readRange(storeOf(six.slice(0, 4)), signing.key.own);
     expect(await numbersOf(range)).toEqual([1, 2, 3, 4]);
     expect(await numbersOf({ ...range, removed: { id: 20, hash: 'hash 2', checkpoints: 2 } })).toEqual([3, 4]);
   });
 
   it('before a restore may be of keys that are not known any more, that of the restore may not', async () => {
-    const before = row(3, other);
+    const before = row(3, signing.other);
     const restore = signed(4, { reason: 'restore', previous: digestOf(before[2] as Checkpoint) });
     const after = signed(5, { previous: digestOf(restore) });
     expect(await read([...before, restore, after])).toMatchObject({ out: [1, 2, 3, 4, 5], problems: [] });
-    const foreign = signed(4, { reason: 'restore', previous: digestOf(before[2] as Checkpoint) }, other);
-    expect(await read([...before, foreign])).toMatchObject({ out: [], problems: [`1 ${UNKNOWN(other)}`] });
+    const foreign = signed(4, { reason: 'restore', previous: digestOf(before[2] as Checkpoint) }, signing.other);
+    expect(await read([...before, foreign])).toMatchObject({ out: [], problems: [`1 ${UNKNOWN(signing.other)}`] });
     const changed = before.with(1, { ...(before[1] as Checkpoint), entries: 9 });
-    expect((await read([...changed, restore], { keys: new Map([...key.own, ...other.own]) })).problems).toEqual([
-      `2 ${CHANGED}`,
-    ]);
+    expect(
+      (await read([...changed, restore], { keys: new Map([...signing.key.own, ...signing.other.own]) })).problems,
+    ).toEqual([`2 ${CHANGED}`]);
   });
 });
 
@@ -176,22 +126,26 @@ describe('what a store says of its checkpoints', () => {
   it('is the last restore that is genuine, and the removal', async () => {
     const removed = { id: 5, hash: 'hash of 5', checkpoints: 0 };
     const restores = [1, 2].map((number) => signed(number, { reason: 'restore', removed }));
-    const all = [...restores, signed(3, { reason: 'restore' }, other)];
-    expect(await readRange(storeOf(all), key.own)).toMatchObject({
+    const all = [...restores, signed(3, { reason: 'restore' }, signing.other)];
+    expect(await readRange(storeOf(all), signing.key.own)).toMatchObject({
       last: 3,
       removed,
       restored: { number: 2, at: day(2) },
     });
     expect(await readRange(storeOf(all), undefined)).toMatchObject({ restored: { number: 3 } });
     const changed = all.with(1, { ...(all[1] as Checkpoint), entries: 9 });
-    expect(await readRange(storeOf(changed), key.own)).toMatchObject({ restored: { number: 1 } });
+    expect(await readRange(storeOf(changed), signing.key.own)).toMatchObject({ restored: { number: 1 } });
   });
 
   it('is nothing where nothing was removed, and what the store says where there is none', async () => {
     const nothing = { id: 0, hash: '', checkpoints: 0 };
-    expect(await readRange(storeOf(row(1)), key.own)).toEqual({ last: 1, removed: nothing, restored: undefined });
+    expect(await readRange(storeOf(row(1)), signing.key.own)).toEqual({
+      last: 1,
+      removed: nothing,
+      restored: undefined,
+    });
     const anchor = { id: 7, hash: 'hash of 7', checkpoints: 0 };
-    expect(await readRange(storeOf([]), key.own)).toEqual({ last: 0, removed: anchor, restored: undefined });
+    expect(await readRange(storeOf([]), signing.key.own)).toEqual({ last: 0, removed: anchor, restored: undefined });
   });
 });
 
@@ -207,10 +161,10 @@ async function compared(
   lines: readonly string[],
   { stored = row(5), shipped = 5, removed = 0, restored }: Compared = {},
 ) {
-  const file = join(folder, 'shipped');
+  const file = join(signing.folder, 'shipped');
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
   const found = await compareShipped(file, {
-    keys: key.own,
+    keys: signing.key.own,
     range: {
       last: 5,
       removed: { id: 0, hash: '', checkpoints: removed },
@@ -272,9 +226,9 @@ describe('a file of shipped checkpoints', () => {
     const stored = row(2);
     expect(await compared(all(), { stored, restored: 6 })).toEqual([]);
     expect(await compared(all(), { stored, restored: 5 })).toEqual([`audit.rolled-back 5 was shipped and ${LOST}`]);
-    const foreign = [...row(2), signed(3, {}, other), signed(4, {}, other)].map(lineOf);
+    const foreign = [...row(2), signed(3, {}, signing.other), signed(4, {}, signing.other)].map(lineOf);
     expect(await compared(foreign, { stored, restored: 5 })).toEqual([]);
-    const unknown = `of the file ${UNKNOWN(other)}`;
+    const unknown = `of the file ${UNKNOWN(signing.other)}`;
     expect(await compared(foreign, { stored, restored: 4 })).toEqual([`audit.checkpoint 4 ${unknown}`]);
     // Said once of each key.
     expect(await compared(foreign, { stored })).toEqual([`audit.checkpoint 3 ${unknown}`]);

@@ -34,7 +34,7 @@ it('a refusal tells which budget it is of, and to come again in two seconds', ()
   }
 });
 
-it('the budgets are those of the contract (§8) where nothing else is said', () => {
+it('the budgets are those that help tells of where nothing else is said (contract §8)', () => {
   expect(DEFAULT_BUDGETS).toEqual({
     ...{ deliveries: 4, answerBytes: 67_108_864, images: 2, imagePixels: 50_000_000, connections: 1000 },
   });
