@@ -232,7 +232,9 @@ describe('a whole run of uploads', () => {
     await rm(path);
     await mkdir(path);
     await expect(runPlan([ready('a.pdf', 'one')])).rejects.toMatchObject({ exitCode: 9 });
-    expect(handles.map(({ fd }) => fd)).toEqual([-1, -1]);
+    // On Windows the journal is also opened to be synced.
+    expect(handles.length).toBeGreaterThanOrEqual(2);
+    expect(handles.filter(({ fd }) => fd !== -1)).toEqual([]);
   });
 
   it('sends as many files at a time as it may', async () => {
