@@ -20,7 +20,11 @@ beforeAll(async () => {
   env = { ...connection(served.url, READER), MOLAR_CONFIG_DIR: join(place.path, 'config') };
 });
 
-afterEach(endListeners);
+afterEach(async () => {
+  endListeners();
+  // The server has to see them go: `connected` of the next test would count them.
+  await connected(served.url, 0);
+});
 
 afterAll(async () => {
   await served.stop();
