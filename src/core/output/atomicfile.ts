@@ -6,7 +6,7 @@ import { isNameOf } from '../../filesystem/identity.ts';
 import { replacePrivate } from '../../filesystem/private.ts';
 import { ignoreMissing } from '../../filesystem/system.ts';
 import { Failure, fileFailure } from '../failure.ts';
-import { openRegular, replaceable, textOf, withoutLinks } from './ownfile.ts';
+import { openRegular, replaceable, withoutLinks } from './ownfile.ts';
 import type { Sink } from './sink.ts';
 
 /**
@@ -39,9 +39,17 @@ export async function writeAtomicFile(path: string, text: string): Promise<void>
   }
 }
 
-/** The text of a file, undefined where there is none; throws a Failure with exit code 9. */
-export function readIfPresent(path: string): Promise<string | undefined> {
-  return guarded(`read ${path}`, () => openRegular(path, constants.O_RDONLY).then(textOf, ignoreMissing));
+/** The bytes of a file, undefined where there is none; throws a Failure with exit code 9 that calls it `name`. */
+export function bytesIfPresent(path: string, name = path): Promise<Buffer | undefined> {
+  return guarded(`read ${name}`, async () => {
+    const file = await openRegular(path, constants.O_RDONLY).catch(ignoreMissing);
+    return file?.readFile().finally(() => file.close());
+  });
+}
+
+/** The text of a file in UTF-8, as `bytesIfPresent`. */
+export async function readIfPresent(path: string): Promise<string | undefined> {
+  return (await bytesIfPresent(path))?.toString('utf8');
 }
 
 /** Names in a folder, none where there is no folder; throws a Failure with exit code 9. */

@@ -114,7 +114,7 @@ export async function readOwnFile(path: string): Promise<string | null | undefin
 }
 
 /** The text of an open file, which is closed. */
-export async function textOf(file: FileHandle): Promise<string> {
+async function textOf(file: FileHandle): Promise<string> {
   try {
     return await file.readFile('utf8');
   } finally {

@@ -22,10 +22,18 @@ const KNOWN: readonly string[] = [...MANIFEST_COLUMNS, ...EXTRA_COLUMNS, ...RESU
  * `label` names it in messages. Throws a Failure with exit code 2 that says what is wrong and in which line.
  */
 export function readManifest(bytes: Uint8Array, label: string): UploadRow[] {
+  return readManifestTable(bytes, label).rows;
+}
+
+/** The same, with the names of its columns. */
+export function readManifestTable(
+  bytes: Uint8Array,
+  label: string,
+): { readonly columns: readonly string[]; readonly rows: UploadRow[] } {
   const [header, ...rows] = parse(bytes, label);
   if (header === undefined) throw usageFailure(`${label} is empty. ${COLUMNS_HINT}`, { source: label });
   const columns = readHeader(header.cells, label);
-  return rows.map((row) => readRow(row, columns, `${label} line ${row.line}`));
+  return { columns, rows: rows.map((row) => readRow(row, columns, `${label} line ${row.line}`)) };
 }
 
 const COLUMNS_HINT = `Its first line must name columns: ${MANIFEST_COLUMNS.join(',')} (only file is required).`;

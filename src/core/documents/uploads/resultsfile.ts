@@ -1,12 +1,9 @@
-import { constants } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { moveFile } from '../../../filesystem/durable.ts';
-import { ignoreMissing } from '../../../filesystem/system.ts';
 import { codeOf, Failure, fileFailure, usageFailure } from '../../failure.ts';
-import { guarded, writeAtomicFile } from '../../output/atomicfile.ts';
-import { openRegular } from '../../output/ownfile.ts';
+import { bytesIfPresent, writeAtomicFile } from '../../output/atomicfile.ts';
 import { escapeFormula } from './csvrows.ts';
 import { readManifest } from './manifest.ts';
 import {
@@ -81,10 +78,7 @@ export function resultsFile(path: string, planned: readonly ResultRow[], now: ()
 
 /** Rows of the results CSV at a path, none where there is no file. Exit code 2 when it is another file. */
 export async function readEarlierResults(path: string, label: string): Promise<readonly UploadRow[]> {
-  const bytes = await guarded(`read ${label}`, async () => {
-    const file = await openRegular(path, constants.O_RDONLY).catch(ignoreMissing);
-    return file?.readFile().finally(() => file.close());
-  });
+  const bytes = await bytesIfPresent(path, label);
   if (bytes === undefined || bytes.length === 0) return [];
   try {
     const rows = readManifest(bytes, label);

@@ -1,9 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
 import { removeFile } from '../../../filesystem/durable.ts';
 import { Failure, usageFailure } from '../../failure.ts';
-import { guarded, readIfPresent, writeAtomicFile } from '../../output/atomicfile.ts';
-import { escapeFormula, parseCsv } from './csvrows.ts';
-import { readManifest } from './manifest.ts';
+import { bytesIfPresent, guarded, writeAtomicFile } from '../../output/atomicfile.ts';
+import { escapeFormula } from './csvrows.ts';
+import { readManifestTable } from './manifest.ts';
 import { moveAside } from './resultsfile.ts';
 import { EXTRA_COLUMNS, joinTags, MANIFEST_COLUMNS, REVIEW_COLUMNS, UNKNOWN, type UploadRow } from './uploadrow.ts';
 
@@ -57,12 +57,11 @@ async function earlierReview(
   path: string,
   label: string,
 ): Promise<'as written' | 'filled in' | 'another file' | 'none'> {
-  const text = await readIfPresent(path);
-  if (text === undefined) return 'none';
+  const bytes = await bytesIfPresent(path, label);
+  if (bytes === undefined) return 'none';
   try {
-    const rows = readManifest(Buffer.from(text), label);
-    const [header] = parseCsv(text);
-    if (!header?.cells.some((name) => name.trim() === REVIEW_COLUMNS[1])) return 'another file';
+    const { columns, rows } = readManifestTable(bytes, label);
+    if (!columns.includes(REVIEW_COLUMNS[1])) return 'another file';
     return rows.every(({ review }) => review !== undefined) ? 'as written' : 'filled in';
   } catch (cause) {
     if (cause instanceof Failure) return 'another file';

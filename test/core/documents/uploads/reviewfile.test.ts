@@ -125,6 +125,13 @@ describe('writing the review file', () => {
     ['with CRLF', (text) => text.replaceAll('\n', '\r\n')],
     ['with CR alone', (text) => text.replaceAll('\n', '\r')],
     ['with semicolons', (text) => `sep=;\n${text.replace('5;6', '"5;6"').replaceAll(/,/g, ';')}`],
+    ['with a byte order mark', (text) => `\ufeff${text}`],
+    ['with a byte order mark and quotes', (text) => `\ufeff${text.replace('file,', '"file",')}`],
+    [
+      'with a byte order mark and semicolons',
+      (text) => `\ufeffsep=;\n${text.replace('5;6', '"5;6"').replaceAll(/,/g, ';')}`,
+    ],
+    ['by Export-Csv', (text) => `\ufeff#TYPE System.Object\r\n${text}`],
     ['with quotes and spaces', (text) => text.replace('reason,candidates', '"reason"," candidates "')],
   ])('knows one that a spreadsheet saved %s', async (_name, saved) => {
     await writeFile(path, saved(A));
