@@ -88,7 +88,7 @@ test('a client signs in with either secret during the overlap, and ends with its
   expect([await status(token), (await grant(made.clientId, next.clientSecret)).status]).toEqual([401, 401]);
 });
 
-test('a key of links is replaced on a running server within 5 seconds, and withdrawn at once', async () => {
+test('a key of links is replaced on a running server, and withdrawn at once', async () => {
   const body = JSON.stringify({ name: 'scan', mimeType: 'PDF', file: { content: 'JVBERi0xLjQ=' } });
   const post = await fetch(`${served.url}/api/v1/documents`, {
     ...{ method: 'POST', body },

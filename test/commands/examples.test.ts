@@ -69,7 +69,7 @@ beforeAll(() => {
   process.chdir(folder);
 });
 
-// The folder goes with the folder of the run: Windows removes none that a child process which is just ending still is in.
+// The folder goes with the folder of the run: Windows removes none that is still the working directory of a process.
 afterAll(() => process.chdir(before));
 
 /** The words after the names of the command, from the part of a line that runs it, without redirections. */

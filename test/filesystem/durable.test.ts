@@ -11,6 +11,7 @@ import { system } from '../../src/filesystem/system.ts';
 import { openAuditKey } from '../../src/server/audit/keys.ts';
 import { openDiskFiles } from '../../src/server/files/disk.ts';
 import { openPartFolder } from '../../src/server/maintenance/partfolder.ts';
+import { need } from '../support/capabilities.ts';
 import { onWindows, replaceSystem, systemError } from '../support/othersystem.ts';
 
 let folder: string;
@@ -27,7 +28,7 @@ const nameOf = (descriptor: number) => readlinkSync(`/proc/self/fd/${descriptor}
 
 describe('what the system sees', () => {
   beforeEach((context) => {
-    if (process.platform !== 'linux') context.skip('the system does not tell what a process has open');
+    need(context, 'proc');
   });
 
   /** What happens to names and to the disk until `work` is done, in order, and with which text. */

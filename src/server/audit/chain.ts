@@ -140,7 +140,7 @@ export class ChainWalk {
         continue;
       }
       const first = this.proven + 1;
-      // The entries show it themselves, or a checkpoint before this one has.
+      // Already reported: by the entries themselves, or by an earlier checkpoint.
       if (this.problems.some((known) => (known.id ?? 0) >= first)) continue;
       const which = first === id ? 'was changed' : `or one after it, up to ${id}, was changed`;
       this.report('audit.altered', first, `${which}, and hashes were made anew: checkpoint ${mark.number} has another`);

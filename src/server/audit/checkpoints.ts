@@ -160,12 +160,12 @@ export async function signedRemoval(
   return found;
 }
 
-/** `gone`: up to which number checkpoints were removed before. */
-async function remove(tx: Transaction, last: Link, keys: PublicKeys, gone: number): Promise<Removed> {
+/** `earlier`: up to which number checkpoints were removed so far; that never goes back. */
+async function remove(tx: Transaction, last: Link, keys: PublicKeys, earlier: number): Promise<Removed> {
   // What is still to be shipped stays until it is.
   const positions = await tx.all<{ value: string }>(sql`SELECT value FROM settings WHERE name LIKE ${`${SHIPPED}%`}`);
   const upTo = Math.min(...positions.map(({ value }) => Number(value)));
-  const checkpoints = Math.max(gone, Math.min(await lastAbout(tx, last.id, keys), upTo));
+  const checkpoints = Math.max(earlier, Math.min(await lastAbout(tx, last.id, keys), upTo));
   await tx.run(sql`DELETE FROM audit_checkpoints WHERE number <= ${checkpoints}`);
   return { ...last, checkpoints };
 }

@@ -68,7 +68,7 @@ export class ConnectionBudget {
       this.shakingHands.add(name);
       return serve();
     });
-    // Only a server with TLS has this.
+    // A server without TLS has no listener of this, and nothing is put before it.
     intercept(server, 'secureConnection', (socket, serve) =>
       this.shakingHands.has(nameOf(socket)) ? refuse(socket, guarding) : serve(),
     );

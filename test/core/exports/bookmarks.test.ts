@@ -7,10 +7,7 @@ import { emptyFolder } from './running.ts';
 const PLACE = { name: 'nightly', url: 'https://api.example.com', organization: 'org-1', resource: 'patients' };
 const NOON = Date.UTC(2026, 2, 2, 12);
 const MINUTE = 60_000;
-const _HOUR = 60 * MINUTE;
 const at = (time: number) => new Date(time).toISOString();
-const _row = (id: number, modified: number, lastName = 'Smith') => ({ id, lastName, lastModified: at(modified) });
-const _NO_FILTER = undefined;
 
 async function bookmarks(): Promise<Bookmarks> {
   return new Bookmarks(join(await emptyFolder(), 'bookmarks'));

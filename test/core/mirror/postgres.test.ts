@@ -13,8 +13,6 @@ import { queried } from './oracle.ts';
 import { Mirror } from './postgresmirror.ts';
 import { changeSomething, disturbed } from './practice.ts';
 
-const _clock = { now: Date.now, sleep: async () => {} };
-
 describe('a mirror in PostgreSQL', () => {
   postgresTest('equals the server after changes between syncs and during them', (database) =>
     Mirror.use(database, async (mirror) => {

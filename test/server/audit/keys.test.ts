@@ -7,6 +7,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { system } from '../../../src/filesystem/system.ts';
 import { auditKeyFile, keysOf, openAuditKey, readPublicKeys } from '../../../src/server/audit/keys.ts';
+import { need } from '../../support/capabilities.ts';
 import { replaceSystem } from '../../support/othersystem.ts';
 
 let folder: string;
@@ -111,7 +112,7 @@ it('the keys of a place are those of its file, which a data folder has beside no
 });
 
 it('a key is on the disk under its name before anything is signed with it', async (context) => {
-  if (process.platform !== 'linux') context.skip('the system does not tell what a process has open');
+  need(context, 'proc');
   const { sync, fsync } = system;
   const synced: string[] = [];
   const nameOf = (descriptor: number) => basename(readlinkSync(`/proc/self/fd/${descriptor}`));

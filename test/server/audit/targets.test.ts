@@ -1,6 +1,5 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +8,8 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { system } from '../../../src/filesystem/system.ts';
 import { shippingTarget } from '../../../src/server/audit/targets.ts';
+import { need } from '../../support/capabilities.ts';
+import { openBelow } from '../../support/descriptors.ts';
 import { WAITING } from '../../support/evidence.ts';
 import { replaceSystem } from '../../support/othersystem.ts';
 
@@ -97,18 +98,10 @@ describe('a file', () => {
   });
 
   it('is not left open', async (context) => {
-    if (process.platform !== 'linux') context.skip('the system does not tell what a process has open');
+    need(context, 'proc');
     const file = join(folder, 'checkpoints');
     await send(file, 'one');
-    const open = readdirSync('/proc/self/fd').flatMap((descriptor) => {
-      try {
-        return [readlinkSync(`/proc/self/fd/${descriptor}`)];
-      } catch {
-        // The one that lists them is closed by now.
-        return [];
-      }
-    });
-    expect(open).not.toContain(await realpath(file));
+    expect(openBelow(await realpath(folder))).toEqual([]);
   });
 
   it('that cannot be opened is told', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type * as sources from '../../../src/server/files/imageport.ts';
+import { need } from '../../support/capabilities.ts';
 
 // Sources run in this process: what the build made of them starts another one.
 const { runTask } = createRequire(import.meta.url)('../../../dist/server/files/imageport.js') as typeof sources;
@@ -39,7 +40,7 @@ const make = (name: string) => ({
 
 describe('the process that works on images', () => {
   beforeEach((context) => {
-    if (process.platform !== 'linux') context.skip('the system does not tell the processes that another one started');
+    need(context, 'proc');
   });
 
   it('is another one, sees nothing of the environment, and works on several images at once', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +9,6 @@ import { check, copied, inDatabase, linesOf, sharedPractice, spoil, WORK } from 
 
 const practice = sharedPractice();
 const OPTIONS = { ...WORK, version: '1.2.3' };
-const _sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('a backup is refused', () => {
   it('where the copy has not as many rows as the state', async () => {

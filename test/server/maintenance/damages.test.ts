@@ -1,22 +1,12 @@
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Connection } from '../../../src/sqlite/open.ts';
 import { big, LOCATIONS, ORGANIZATION, PATIENTS } from '../../support/ids.ts';
-import { check, copied, inDatabase, linesOf, makePractice, scratch, spoil } from './practices.ts';
+import { check, copied, inDatabase, linesOf, sharedPractice, spoil } from './practices.ts';
 import { type Damage, like, RARE_DAMAGES } from './raredamages.ts';
 
-let place: Awaited<ReturnType<typeof scratch>>;
-let base: string;
-beforeAll(async () => {
-  place = await scratch();
-  base = join(place.path, 'base');
-  await makePractice(base);
-});
-afterAll(() => place.remove());
-
-let copies = 0;
+const practice = sharedPractice();
 const OTHER = "UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'";
-const copy = () => copied(base, join(place.path, `copy-${++copies}`));
+const copy = () => copied(practice.base, practice.fresh());
 
 const ANN = PATIENTS.ann;
 

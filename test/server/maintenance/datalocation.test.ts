@@ -32,13 +32,14 @@ describe('a place of data', () => {
     const release = await opened.hold();
     await expect(testService([], { data })).rejects.toThrow('Another server is running');
     await expect(opened.hold()).rejects.toThrow('Another server is running');
+    const write = () =>
+      inDatabase(data, (connection) => connection.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK'));
+    expect(write).toThrow('database is locked');
     await release();
+    write();
     const again = await opened.hold();
     await again();
     await (await testService([], { data })).close();
-    inDatabase(data, (connection) => {
-      connection.exec('BEGIN IMMEDIATE');
-    });
     await opened.close();
   });
 

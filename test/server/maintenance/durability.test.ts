@@ -15,6 +15,7 @@ beforeAll(async () => {
   place = await scratch();
   folder = await realpath(place.path);
   await makePractice(join(folder, 'base'));
+  await backUp({ data: join(folder, 'base') }, join(folder, 'earlier'), { ...WORK, version: '1' });
 });
 afterAll(() => place.remove());
 
@@ -59,7 +60,7 @@ describe('everything is on the disk when it gets its name', () => {
 
   it.for<[string, () => Promise<unknown>]>([
     ['backup', () => backUp({ data: target('base') }, target('backup'), { ...WORK, version: '1' })],
-    ['restored', () => restore(target('backup'), { data: target('restored') }, WORK)],
+    ['restored', () => restore(target('earlier'), { data: target('restored') }, WORK)],
   ])('in a folder that was %s', async ([name, work], context) => {
     need(context, 'proc');
     const synced = await syncedBy(target(name), work);

@@ -1,10 +1,12 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { system } from '../../../src/filesystem/system.ts';
 import { openPartFolder } from '../../../src/server/maintenance/partfolder.ts';
+import { need } from '../../support/capabilities.ts';
+import { openBelow } from '../../support/descriptors.ts';
 import { onWindows, replaceSystem, systemError } from '../../support/othersystem.ts';
 
 let folder: string;
@@ -17,21 +19,8 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-/** What this process has open below a folder, as the system tells it. */
-function openBelow(path: string): string[] {
-  const names = readdirSync('/proc/self/fd').flatMap((descriptor) => {
-    try {
-      return [readlinkSync(`/proc/self/fd/${descriptor}`)];
-    } catch {
-      // The one that lists them is closed by now.
-      return [];
-    }
-  });
-  return names.filter((name) => name.startsWith(`${path}/`));
-}
-
 it('takes its name with nothing open inside, while nobody else may fill it', async (context) => {
-  if (process.platform !== 'linux') context.skip('the system does not tell what a process has open');
+  need(context, 'proc');
   const seen: unknown[] = [];
   const { rename } = system;
   replaceSystem({
@@ -54,7 +43,7 @@ it('takes its name with nothing open inside, while nobody else may fill it', asy
 });
 
 it('takes its name when all names in it are on the disk, and loses its mark when that name is', async (context) => {
-  if (process.platform !== 'linux') context.skip('the system does not tell what a process has open');
+  need(context, 'proc');
   const part = await openPartFolder(target);
   await mkdir(join(part.path, 'files', 'ab'), { recursive: true });
   const { fsync, rename, unlink } = system;

@@ -2,6 +2,7 @@ import { cp, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { type CheckReport, checkPlace } from '../../../src/server/maintenance/check/check.ts';
 import type { DataLocation } from '../../../src/server/maintenance/datalocation.ts';
 import type { Work } from '../../../src/server/maintenance/work.ts';
@@ -200,4 +201,14 @@ export async function filesIn(folder: string): Promise<string[]> {
     .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('incoming'))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
+}
+
+/** The same, with a backup of it. */
+export function sharedBackup() {
+  const practice = Object.assign(sharedPractice(), { backup: '' });
+  beforeAll(async () => {
+    practice.backup = practice.fresh();
+    await backUp({ data: practice.base }, practice.backup, { ...WORK, version: '1.2.3' });
+  });
+  return practice;
 }

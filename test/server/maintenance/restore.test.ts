@@ -1,53 +1,24 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { downgradeScript } from '../../support/downgrade.ts';
 import { postgresTest } from '../../support/postgres.ts';
-import { answers, check, copied, filesIn, inDatabase, linesOf, makePractice, own, scratch, WORK } from './practices.ts';
+import { answers, check, copied, filesIn, inDatabase, linesOf, own, sharedBackup, WORK } from './practices.ts';
 
-let place: Awaited<ReturnType<typeof scratch>>;
-let base: string;
-let backup: string;
+const practice = sharedBackup();
+const { fresh } = practice;
 let before: Record<string, string>;
 beforeAll(async () => {
-  place = await scratch();
-  base = join(place.path, 'base');
-  backup = join(place.path, 'backup');
-  await makePractice(base);
-  await backUp({ data: base }, backup, { ...WORK, version: '1.2.3' });
-  before = await answers({ data: await copied(base, join(place.path, 'asked')) });
+  before = await answers({ data: await copied(practice.base, fresh()) });
 });
-afterAll(() => place.remove());
-
-let count = 0;
-const fresh = () => join(place.path, `new-${++count}`);
-
-/** Makes the manifest of an altered backup tell the hash that its database has now, as whoever altered it can. */
-async function _signed(copy: string): Promise<void> {
-  const file = join(copy, 'manifest.json');
-  const manifest = JSON.parse(await readFile(file, 'utf8'));
-  const sha256 = createHash('sha256')
-    .update(await readFile(join(copy, 'molar.sqlite')))
-    .digest('hex');
-  await writeFile(file, JSON.stringify({ ...manifest, database: { ...manifest.database, sha256 } }));
-}
-
-/** Changes the manifest of a copy of the backup. */
-async function _altered(change: Record<string, unknown>): Promise<string> {
-  const copy = await copied(backup, fresh());
-  const file = join(copy, 'manifest.json');
-  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...change }));
-  return copy;
-}
 
 describe('what was restored', () => {
   it('answers as the source did, to the byte', async () => {
     const data = fresh();
-    const report = await restore(backup, { data }, WORK);
-    expect(report).toMatchObject({ backup, to: data, problems: [] });
+    const report = await restore(practice.backup, { data }, WORK);
+    expect(report).toMatchObject({ backup: practice.backup, to: data, problems: [] });
     expect((await readdir(data)).filter((name) => !/-(?:wal|shm)$/.test(name)).sort()).toEqual([
       'audit.key',
       'files',
@@ -61,16 +32,16 @@ describe('what was restored', () => {
   it('may stand in an empty folder that is there, for its owner alone', async () => {
     const data = fresh();
     await mkdir(data);
-    await restore(backup, { data }, WORK);
+    await restore(practice.backup, { data }, WORK);
     expect((await stat(data)).mode & 0o777).toBe(0o700);
     expect((await stat(join(data, 'molar.sqlite'))).mode & 0o777).toBe(0o600);
   });
 
   it('is made from a backup that cannot be written to, which stays as it is', async () => {
-    const files = await filesIn(backup);
+    const files = await filesIn(practice.backup);
     const times = await Promise.all(files.map(async (name) => (await stat(name)).mtimeMs));
-    await restore(backup, { data: fresh() }, WORK);
-    expect(await filesIn(backup)).toEqual(files);
+    await restore(practice.backup, { data: fresh() }, WORK);
+    expect(await filesIn(practice.backup)).toEqual(files);
     expect(await Promise.all(files.map(async (name) => (await stat(name)).mtimeMs))).toEqual(times);
   });
 
@@ -80,17 +51,17 @@ describe('what was restored', () => {
     const progress = (what: string) => {
       if (what === 'Verifying files') stopping.abort(new Error('Stopped here.'));
     };
-    await expect(restore(backup, { data }, { ...WORK, progress, signal: stopping.signal })).rejects.toThrow(
+    await expect(restore(practice.backup, { data }, { ...WORK, progress, signal: stopping.signal })).rejects.toThrow(
       'Stopped here.',
     );
     await expect(stat(data)).rejects.toThrow('ENOENT');
-    await restore(backup, { data }, WORK);
+    await restore(practice.backup, { data }, WORK);
     expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
   });
 
   it('may have its files in another folder', async () => {
     const [data, files] = [fresh(), fresh()];
-    await restore(backup, { data, files }, WORK);
+    await restore(practice.backup, { data, files }, WORK);
     expect(linesOf(await check({ data, files }, { deep: true }))).toEqual([]);
     expect(await filesIn(join(data, 'files')).catch(() => [])).toEqual([]);
   });
@@ -98,8 +69,8 @@ describe('what was restored', () => {
   it('tells of itself in the log, begins an epoch of the stream, and has no key of links of before', async () => {
     const data = fresh();
     const now = () => Date.UTC(2026, 4, 1);
-    const report = await restore(backup, { data }, { ...WORK, now });
-    const manifest = JSON.parse(await readFile(join(backup, 'manifest.json'), 'utf8'));
+    const report = await restore(practice.backup, { data }, { ...WORK, now });
+    const manifest = JSON.parse(await readFile(join(practice.backup, 'manifest.json'), 'utf8'));
     const rows = Object.values(manifest.tables as Record<string, number>).reduce((sum, each) => sum + each, 0);
     expect(report).toMatchObject({ takenAt: manifest.takenAt, rows, files: manifest.files.count });
     const all = (from: string, query: string) =>
@@ -111,13 +82,13 @@ describe('what was restored', () => {
     expect(all(data, signed)).toEqual([{ reason: 'restore', id: last?.id, at: '2026-05-01T00:00:00.000Z' }]);
     const epoch = "SELECT value FROM settings WHERE name = 'stream_epoch'";
     expect(all(data, epoch)).toHaveLength(1);
-    expect(all(data, epoch)).not.toEqual(all(backup, epoch));
+    expect(all(data, epoch)).not.toEqual(all(practice.backup, epoch));
     expect(all(data, 'SELECT * FROM link_keys')).toEqual([]);
     expect((await stat(join(data, 'molar.sqlite-wal')).catch(() => ({ size: 0 }))).size).toBe(0);
   });
 
   it('of data of an earlier molar is of this version', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, fresh());
     inDatabase(source, (connection) => connection.exec(downgradeScript(3)));
     const old = fresh();
     await backUp({ data: source }, old, { ...WORK, version: '1' });
@@ -127,7 +98,7 @@ describe('what was restored', () => {
   });
 
   it('tells the problems that the data had', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, fresh());
     inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE org = 1 AND seq = 2'));
     const flawed = fresh();
     await backUp({ data: source }, flawed, { ...WORK, version: '1' });
@@ -139,7 +110,9 @@ describe('what was restored', () => {
   postgresTest('in PostgreSQL answers the same, and can be backed up to a folder again', async (database) => {
     const files = fresh();
     const url = own(database);
-    expect(await restore(backup, { data: fresh(), database: url, files }, WORK)).toMatchObject({ problems: [] });
+    expect(await restore(practice.backup, { data: fresh(), database: url, files }, WORK)).toMatchObject({
+      problems: [],
+    });
     const again = fresh();
     expect(await backUp({ data: fresh(), database: url, files }, again, { ...WORK, version: '1' })).toMatchObject({
       problems: [],
@@ -147,7 +120,7 @@ describe('what was restored', () => {
     const data = fresh();
     await restore(again, { data }, WORK);
     expect(await answers({ data })).toEqual(before);
-    await expect(restore(backup, { data: fresh(), database: url, files: fresh() }, WORK)).rejects.toThrow(
+    await expect(restore(practice.backup, { data: fresh(), database: url, files: fresh() }, WORK)).rejects.toThrow(
       'is not empty: it has',
     );
   });
@@ -155,7 +128,7 @@ describe('what was restored', () => {
 
 describe('a database with a trigger and a view', () => {
   it('is reported by a check, and a backup of it has none and can be restored', async () => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, fresh());
     inDatabase(source, (connection) =>
       connection.exec(`CREATE TRIGGER mine BEFORE DELETE ON leases BEGIN DELETE FROM patients; END;
         CREATE VIEW "my "" own" AS SELECT * FROM patients;`),

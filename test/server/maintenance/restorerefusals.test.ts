@@ -13,45 +13,43 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { postgresTest } from '../../support/postgres.ts';
-import { answers, copied, filesIn, inDatabase, makePractice, own, scratch, WORK } from './practices.ts';
+import { copied, filesIn, inDatabase, own, sharedBackup, WORK } from './practices.ts';
 
-let place: Awaited<ReturnType<typeof scratch>>;
-let base: string;
-let backup: string;
-let _before: Record<string, string>;
-beforeAll(async () => {
-  place = await scratch();
-  base = join(place.path, 'base');
-  backup = join(place.path, 'backup');
-  await makePractice(base);
-  await backUp({ data: base }, backup, { ...WORK, version: '1.2.3' });
-  _before = await answers({ data: await copied(base, join(place.path, 'asked')) });
-});
-afterAll(() => place.remove());
+const practice = sharedBackup();
+const { fresh } = practice;
 
-let count = 0;
-const fresh = () => join(place.path, `new-${++count}`);
-
-/** Makes the manifest of an altered backup tell the hash that its database has now, as whoever altered it can. */
-async function signed(copy: string): Promise<void> {
-  const file = join(copy, 'manifest.json');
-  const manifest = JSON.parse(await readFile(file, 'utf8'));
-  const sha256 = createHash('sha256')
-    .update(await readFile(join(copy, 'molar.sqlite')))
-    .digest('hex');
-  await writeFile(file, JSON.stringify({ ...manifest, database: { ...manifest.database, sha256 } }));
-}
-
-/** Changes the manifest of a copy of the backup. */
-async function altered(change: Record<string, unknown>): Promise<string> {
-  const copy = await copied(backup, fresh());
+/** Changes the manifest of a copy. */
+async function edit(copy: string, change: Record<string, unknown>): Promise<string> {
   const file = join(copy, 'manifest.json');
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...change }));
   return copy;
+}
+
+/** A copy of the backup with another manifest. */
+const altered = async (change: Record<string, unknown>) => edit(await copied(practice.backup, fresh()), change);
+
+/** Makes the manifest of an altered copy tell the hash that its database has now, as whoever altered it can. */
+async function signed(copy: string): Promise<void> {
+  const { database } = await manifestOf(copy);
+  await edit(copy, { database: { ...database, sha256: sha256Of(await readFile(join(copy, 'molar.sqlite'))) } });
+}
+
+/** A copy of the backup with another list of files, of so many, that its manifest agrees with. */
+async function listing(list: string, count: number): Promise<string> {
+  const copy = await copied(practice.backup, fresh());
+  await writeFile(join(copy, 'files.sha256'), list);
+  const { files } = await manifestOf(copy);
+  return edit(copy, { files: { ...files, sha256: sha256Of(list), count } });
+}
+
+const sha256Of = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+async function manifestOf(copy: string): Promise<Record<'database' | 'files', Record<string, unknown>>> {
+  return JSON.parse(await readFile(join(copy, 'manifest.json'), 'utf8'));
 }
 
 describe('a restore is refused', () => {
@@ -67,25 +65,19 @@ describe('a restore is refused', () => {
     const data = fresh();
     await mkdir(data);
     await writeFile(join(data, 'mine'), 'x');
-    await expect(restore(backup, { data }, WORK)).rejects.toThrow('is there already, and not empty.');
+    await expect(restore(practice.backup, { data }, WORK)).rejects.toThrow('is there already, and not empty.');
     expect(await readdir(data)).toEqual(['mine']);
   });
 
   it('with a list of another number of files, or of one that is more', async () => {
-    const { files } = JSON.parse(await readFile(join(backup, 'manifest.json'), 'utf8'));
-    const fewer = await altered({ files: { ...files, count: files.count + 1 } });
-    await refused(fewer, `The backup lists ${files.count} files, not ${files.count + 1}.`);
-    const more = await copied(backup, fresh());
-    const list = `${await readFile(join(more, 'files.sha256'), 'utf8')}${'0'.repeat(64)}  files/00/0000-original\n`;
-    await writeFile(join(more, 'files.sha256'), list);
-    const sha256 = createHash('sha256').update(list).digest('hex');
-    await writeFile(
-      join(more, 'manifest.json'),
-      JSON.stringify({
-        ...JSON.parse(await readFile(join(more, 'manifest.json'), 'utf8')),
-        files: { ...files, sha256, count: files.count + 1 },
-      }),
+    const { files } = await manifestOf(practice.backup);
+    const count = Number(files.count);
+    await refused(
+      await altered({ files: { ...files, count: count + 1 } }),
+      `The backup lists ${count} files, not ${count + 1}.`,
     );
+    const list = await readFile(join(practice.backup, 'files.sha256'), 'utf8');
+    const more = await listing(`${list}${'0'.repeat(64)}  files/00/0000-original\n`, count + 1);
     await refused(more, 'The file 0000-original of the backup is missing.');
   });
 
@@ -95,14 +87,7 @@ describe('a restore is refused', () => {
     `${'0'.repeat(64)}  elsewhere/00/00-original`,
     `${'0'.repeat(64)}  files/00/../00`,
   ])('with a list that has the line %s', async (line) => {
-    const copy = await copied(backup, fresh());
-    const { files, ...manifest } = JSON.parse(await readFile(join(copy, 'manifest.json'), 'utf8'));
-    const sha256 = createHash('sha256').update(`${line}\n`).digest('hex');
-    await writeFile(join(copy, 'files.sha256'), `${line}\n`);
-    await writeFile(
-      join(copy, 'manifest.json'),
-      JSON.stringify({ ...manifest, files: { ...files, sha256, count: 1 } }),
-    );
+    const copy = await listing(`${line}\n`, 1);
     await refused(copy, 'has a line that cannot be read');
   });
 
@@ -111,7 +96,7 @@ describe('a restore is refused', () => {
   });
 
   it('from what is no backup', async () => {
-    await refused(base, 'is no backup: manifest.json is missing');
+    await refused(practice.base, 'is no backup: manifest.json is missing');
     await refused(fresh(), 'is no backup: manifest.json is missing');
   });
 
@@ -121,7 +106,7 @@ describe('a restore is refused', () => {
   });
 
   postgresTest('to PostgreSQL when it follows another catalog, and leaves both as they are', async (database) => {
-    const source = await copied(base, fresh());
+    const source = await copied(practice.base, fresh());
     inDatabase(source, (connection) =>
       connection.exec("UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'"),
     );
@@ -137,17 +122,17 @@ describe('a restore is refused', () => {
     expect(await filesIn(other)).toEqual(files);
     expect(await restore(other, { data: fresh() }, WORK)).toMatchObject({ problems: [] });
     // Nothing was begun there that would be in the way.
-    expect(await restore(backup, to, WORK)).toMatchObject({ problems: [] });
+    expect(await restore(practice.backup, to, WORK)).toMatchObject({ problems: [] });
   });
 
   it('of a database that was changed, or served since', async () => {
-    const copy = await copied(backup, fresh());
+    const copy = await copied(practice.backup, fresh());
     inDatabase(copy, (connection) => connection.exec("UPDATE settings SET value = 'x'"));
     await refused(copy, 'molar.sqlite of the backup is not what was backed up');
   });
 
   it('of a list of files that was changed, or is missing', async () => {
-    const copy = await copied(backup, fresh());
+    const copy = await copied(practice.backup, fresh());
     await appendFile(join(copy, 'files.sha256'), '\n');
     await refused(copy, 'files.sha256 of the backup is not what was backed up');
     await rm(join(copy, 'files.sha256'));
@@ -163,7 +148,7 @@ describe('a restore is refused', () => {
       'is not what was backed up',
     ],
   ])('with a file that is %s', async (_name, damage, what) => {
-    const copy = await copied(backup, fresh());
+    const copy = await copied(practice.backup, fresh());
     const [first = ''] = await filesIn(join(copy, 'files'));
     await damage(first);
     await refused(copy, what);
@@ -173,7 +158,7 @@ describe('a restore is refused', () => {
     ['trigger', 'CREATE TRIGGER mine AFTER INSERT ON patients BEGIN DELETE FROM audit_entries; END'],
     ['view', 'CREATE VIEW mine AS SELECT * FROM patients'],
   ])('with a %s in its database, whose hash is right', async (type, planted) => {
-    const copy = await copied(backup, fresh());
+    const copy = await copied(practice.backup, fresh());
     inDatabase(copy, (connection) => connection.exec(planted));
     await signed(copy);
     await refused(copy, `The database of the backup has a ${type} that is not of molar: mine.`);
@@ -184,7 +169,7 @@ describe('a restore is refused', () => {
     ['hard link', (file, elsewhere) => link(elsewhere, file)],
   ])('with a %s in the place of any of its files', async (_name, plant) => {
     for (const name of ['molar.sqlite', 'manifest.json', 'files.sha256', 'files/**', 'more']) {
-      const copy = await copied(backup, fresh());
+      const copy = await copied(practice.backup, fresh());
       const [first = ''] = await filesIn(join(copy, 'files'));
       const file = name === 'files/**' ? first : join(copy, name);
       const elsewhere = fresh();
@@ -195,7 +180,7 @@ describe('a restore is refused', () => {
   });
 
   it('with a folder that is elsewhere', async () => {
-    const copy = await copied(backup, fresh());
+    const copy = await copied(practice.backup, fresh());
     const elsewhere = fresh();
     await rename(join(copy, 'files'), elsewhere);
     await symlink(elsewhere, join(copy, 'files'));
@@ -203,7 +188,7 @@ describe('a restore is refused', () => {
   });
 
   it('with a journal, whose pages would count instead of those of the database', async () => {
-    const copy = await copied(backup, fresh());
+    const copy = await copied(practice.backup, fresh());
     await writeFile(join(copy, 'molar.sqlite-wal'), 'x');
     await refused(copy, 'The backup has molar.sqlite-wal, which no backup has.');
   });
@@ -212,7 +197,7 @@ describe('a restore is refused', () => {
     const files = fresh();
     await mkdir(join(files, '01'), { recursive: true });
     await writeFile(join(files, '01', '0123-original'), 'x');
-    await expect(restore(backup, { data: fresh(), files }, WORK)).rejects.toThrow(
+    await expect(restore(practice.backup, { data: fresh(), files }, WORK)).rejects.toThrow(
       'The file storage is not empty: it has 0123-original',
     );
   });

@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { LinkKeys, rotateKeys } from '../../../src/server/files/linkkeys.ts';
+import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
+import type { Store } from '../../../src/server/store/store.ts';
+import { TestClock } from '../../support/clock.ts';
+
+/** Milliseconds after which a running server signs links with a key that another process has made (contract §8). */
+const PROMISED = 5000;
+
+let folder: string;
+let store: Store;
+const clock = new TestClock();
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-linkkeys-'));
+  store = await openSqliteStore(folder, { serving: false });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+const rotated = () => store.write((tx) => rotateKeys(tx, clock.now(), false));
+
+it('the key that another process has made signs within 5 seconds, also when the store failed meanwhile', async () => {
+  let isFailing = false;
+  const get: Store['read']['get'] = (statement) =>
+    isFailing ? Promise.reject(new Error('busy')) : store.read.get(statement);
+  const read = Object.create(store.read, { get: { value: get } });
+  const keys = await LinkKeys.open(Object.create(store, { read: { value: read } }), clock.now);
+  keys.follow();
+  for (const fails of [false, true]) {
+    const id = await rotated();
+    expect(keys.current.id).not.toBe(id);
+    isFailing = fails;
+    // Half of the time passes while the store fails.
+    vi.advanceTimersByTime(PROMISED / 2);
+    isFailing = false;
+    vi.advanceTimersByTime(PROMISED / 2);
+    await expect.poll(() => keys.current.id).toBe(id);
+  }
+  keys.close();
+  expect(vi.getTimerCount()).toBe(0);
+});
