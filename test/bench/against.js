@@ -1,13 +1,15 @@
 // `npm run bench -- --against COMMIT`: what this checkout and another commit cost for the same work, in turn, so that a
 // difference of a few parts in a hundred shows on a machine that is busy with other things.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Pool } from 'undici';
-import { costOfProcess, costOfRunning, UNIT } from './cost.js';
+import { costOfProcess, costOfRunning, unit } from './cost.js';
 import { ownFolders } from './import.js';
 import { FIRST, NEW_PATIENT, TOKEN, writePractice } from './practice.js';
-import { BIN, say, withServer } from './processes.js';
+import { BIN, finish, say, startGroup, withServer } from './processes.js';
+import { getPath, listPath } from './reads.js';
 import { digits, judge, summary } from './results.js';
 import { HEADERS } from './served.js';
 
@@ -18,18 +20,18 @@ const SIZES = {
   full: { patients: 5000, requests: 2000, rounds: 15 },
 };
 
-/** Requests to a server: the same to each, one after another by their number. */
+/** Each sends its requests one after another, over a connection of its own. */
+const CLIENTS = 8;
+
+/** Requests to a server; `at` is the place of a patient in the practice. */
 const REQUESTS = {
-  get: (number, { patients }) => ({ method: 'GET', path: `/patients/${FIRST.patient + ((number * 7919) % patients)}` }),
-  list: (number, { patients }) => ({
+  get: (at) => ({ method: 'GET', path: getPath(at) }),
+  list: (at) => ({ method: 'GET', path: listPath(100)(at) }),
+  filter: (at) => ({
     method: 'GET',
-    path: `/patients?pageSize=100&lastId=${FIRST.patient + ((number * 7919) % patients)}`,
+    path: `/api/v1/transactions?filter=${encodeURIComponent(`patient.id==${FIRST.patient + at}`)}`,
   }),
-  filter: (number, { patients }) => ({
-    method: 'GET',
-    path: `/transactions?filter=${encodeURIComponent(`patient.id==${FIRST.patient + ((number * 7919) % patients)}`)}`,
-  }),
-  post: () => ({ method: 'POST', path: '/patients', body: NEW_PATIENT }),
+  post: () => ({ method: 'POST', path: '/api/v1/patients', body: NEW_PATIENT }),
 };
 
 /** Runs of molar, each from its start to its end; `place` is a folder that a round has for itself. */
@@ -41,28 +43,27 @@ const COMMANDS = {
 };
 
 /** All that is measured, by name. */
-export const WORK = [...Object.keys(COMMANDS), ...Object.keys(REQUESTS)];
+const WORK = [...Object.keys(COMMANDS), ...Object.keys(REQUESTS)];
 
-/** Compares; answers whether no regression was shown. `names`: what of WORK, all where it is empty. */
+/** Returns true if no regression was shown. `names`: which kinds of WORK; empty for all. */
 export async function compareWith(commit, names, { folder, signal, small }) {
   const unknown = names.find((name) => !WORK.includes(name));
   if (unknown !== undefined) throw new Error(`There is no work ${unknown}: take ${WORK.join(', ')}.`);
   const size = small ? SIZES.small : SIZES.full;
-  const builds = [{ name: 'this checkout', bin: BIN }, buildOf(commit, join(folder, 'build'))];
+  const other = await buildOf(commit, join(folder, 'build'));
   const file = join(folder, 'practice.ndjson');
   await writePractice(file, size.patients, 4 * size.patients, signal);
-  for (const build of builds) {
-    build.data = join(folder, `data-${builds.indexOf(build)}`);
-    build.env = { ...process.env, ...ownFolders(join(folder, `own-${builds.indexOf(build)}`)) };
-    execFileSync(process.execPath, [build.bin, 'server', 'import', file, '--data', build.data], { env: build.env });
-  }
-  say(`\nEach round does the same with ${builds[1].name} and with this checkout. ${UNIT.explained}`);
-  const results = await withServers(builds, () => measureAll(builds, names, { ...size, folder, file, signal }));
+  say(`\nEach round does the same with ${other.name} and with this checkout. ${unit().explained}`);
+  const results = await withBuild(BIN, join(folder, 'ours'), file, (ours) =>
+    withBuild(other.bin, join(folder, 'theirs'), file, (theirs) =>
+      measureAll([ours, theirs], names, { ...size, folder, file, signal }),
+    ),
+  );
   return results.every(({ isRegression }) => !isRegression);
 }
 
 /** Another commit, as it is in git, built in a folder of its own. */
-function buildOf(commit, folder) {
+async function buildOf(commit, folder) {
   const git = (...args) => execFileSync('git', args, { cwd: ROOT, maxBuffer: 2 ** 30 });
   let hash;
   try {
@@ -75,32 +76,26 @@ function buildOf(commit, folder) {
   const [ours, theirs] = [ROOT, folder].map((root) => readFileSync(join(root, 'package-lock.json'), 'utf8'));
   // What npm would install again is there already.
   if (ours === theirs) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir');
-  const prepared = spawnSync(process.execPath, ['bin/prepare.mjs'], {
-    cwd: folder,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  if (prepared.status !== 0) throw new Error(`${commit} cannot be built.`);
+  const options = { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] };
+  const [status] = await once(startGroup(process.execPath, ['bin/prepare.mjs'], options), 'close');
+  if (status !== 0) throw new Error(`${commit} cannot be built.`);
   return { name: `commit ${hash.slice(0, 10)}`, bin: join(folder, 'bin', 'run.js') };
 }
 
-/** Does the work while both builds serve their practice. */
-async function withServers([first, ...others], work) {
-  if (first === undefined) return work();
-  const flags = ['--data', first.data, '--rate-limit', '1000000', '--audit', 'buffered'];
-  return withServer(
-    flags,
-    first.env,
-    async (url, { child }) => {
-      const pool = new Pool(url, { connections: 8 });
-      Object.assign(first, { url, pid: child.pid, pool });
-      try {
-        return await withServers(others, work);
-      } finally {
-        await pool.close();
-      }
-    },
-    first.bin,
-  );
+/** Does the work while a build serves the practice of a file from a folder of its own. */
+async function withBuild(bin, folder, file, work) {
+  const data = join(folder, 'data');
+  const env = ownFolders(folder);
+  await finish(['server', 'import', file, '--data', data], env, () => {}, bin);
+  const serve = async (url, { child }) => {
+    const pool = new Pool(url, { connections: CLIENTS });
+    try {
+      return await work({ bin, env, url, pool, pid: child.pid });
+    } finally {
+      await pool.close();
+    }
+  };
+  return withServer(['--data', data, '--rate-limit', '1000000', '--audit', 'buffered'], env, serve, bin);
 }
 
 async function measureAll(builds, names, world) {
@@ -124,7 +119,7 @@ async function measureAll(builds, names, world) {
     results.push(result);
     const wall = `time ${digits(summary(seconds).median)}×`;
     say(
-      `${name.padEnd(8)}  ${UNIT.name} ${digits(result.median)}×  ${digits(result.low)}–${digits(result.high)}×  ${wall.padEnd(12)}  ${result.verdict}`,
+      `${name.padEnd(8)}  ${unit().name} ${digits(result.median)}×  ${digits(result.low)}–${digits(result.high)}×  ${wall.padEnd(12)}  ${result.verdict}`,
     );
   }
   return results;
@@ -147,11 +142,12 @@ async function costOfRequests(name, { pool, pid }, _, world) {
   let next = 0;
   const client = async () => {
     for (let number = next++; number < world.requests; number = next++) {
-      const { path, ...request } = REQUESTS[name](number, world);
-      const { statusCode, body } = await pool.request({ ...request, path: `/api/v1${path}`, headers });
+      // 7919 is prime: requests one after another are for patients that are far apart.
+      const request = REQUESTS[name]((number * 7919) % world.patients);
+      const { statusCode, body } = await pool.request({ ...request, headers });
       if (statusCode >= 300) throw new Error(`${name} was answered by ${statusCode}: ${await body.text()}`);
       await body.dump({ limit: 100_000_000 });
     }
   };
-  return costOfRunning(pid, world.folder, () => Promise.all(Array.from({ length: 8 }, client)));
+  return costOfRunning(pid, world.folder, () => Promise.all(Array.from({ length: CLIENTS }, client)));
 }

@@ -10,7 +10,8 @@ import { createInterface } from 'node:readline';
 export const BIN = resolve(import.meta.dirname, '../../bin/run.js');
 const SAMPLE_MILLISECONDS = 200;
 
-const running = new Set();
+/** What still runs, each with the function that sends it a signal. */
+const running = new Map();
 
 export const say = (text) => process.stdout.write(`${text}\n`);
 
@@ -20,7 +21,7 @@ export async function inFolder(work) {
   const interrupted = new AbortController();
   const stop = () => {
     interrupted.abort(new Error('Interrupted.'));
-    for (const child of running) child.kill('SIGTERM');
+    signalAll('SIGTERM');
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
@@ -29,9 +30,29 @@ export async function inFolder(work) {
   } finally {
     process.removeListener('SIGINT', stop);
     process.removeListener('SIGTERM', stop);
-    for (const child of running) child.kill('SIGKILL');
+    signalAll('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function signalAll(signal) {
+  for (const send of running.values()) send(signal);
+}
+
+/** Lets a child be ended with the measurement, should it still run then. */
+export function track(child, send = (signal) => child.kill(signal)) {
+  running.set(child, send);
+  child.once('close', () => running.delete(child));
+  return child;
+}
+
+/**
+ * Starts a program that starts others, in a process group of its own, and tracks it. Such programs, perf for one, do not
+ * pass a signal on, so the whole group is killed.
+ */
+export function startGroup(program, args, options) {
+  const child = spawn(program, args, { ...options, detached: true });
+  return track(child, () => process.kill(-child.pid, 'SIGKILL'));
 }
 
 /** Starts molar, and watches how much memory it takes: `megabytes` may be set to 0 to begin again, `peak` is of all its life. */
@@ -47,11 +68,8 @@ export function watch(child) {
     watched.peak = Math.max(watched.peak, peak);
   };
   const timer = setInterval(look, SAMPLE_MILLISECONDS);
-  running.add(child);
-  child.once('close', () => {
-    clearInterval(timer);
-    running.delete(child);
-  });
+  track(child);
+  child.once('close', () => clearInterval(timer));
   return watched;
 }
 
@@ -77,10 +95,10 @@ function quietly(program, args) {
   }
 }
 
-/** Runs molar to its end, which must be a good one; `read` takes the chunks of its standard output. */
-export async function finish(args, env, read) {
+/** Runs molar, that of `bin`, to its end, which must be a good one; `read` takes the chunks of its standard output. */
+export async function finish(args, env, read, bin = BIN) {
   const began = performance.now();
-  const watched = start(args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const watched = start(args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] }, bin);
   watched.child.stdout.on('data', read);
   const [code, signal] = await once(watched.child, 'close');
   if (code !== 0) throw new Error(`molar ${args.slice(0, 2).join(' ')} ended with ${code ?? signal}.`);
