@@ -21,6 +21,8 @@ export type Budgets = Readonly<Record<string, Budget>>;
 
 export function budgetOf(budgets: Budgets, what: string): Budget | undefined;
 
+export function budgetText(row: { readonly budget: Budget | undefined; readonly unit: string }): string;
+
 export function summary(values: readonly number[]): Record<'median' | 'low' | 'high' | 'least' | 'most', number>;
 
 export class Report {

@@ -17,8 +17,11 @@ export function summary(values) {
 /** A regression that is shown, and larger than this, fails a comparison. */
 const ACCEPTED = 1.02;
 
-/** The middle ratio of the rounds, and between which bounds the true one is, with 95 % confidence or as far as the rounds go. */
+/** The median ratio of the rounds, and its confidence interval: of at least 95 %, or as wide as so few rounds allow. */
 export function judge(ratios) {
+  const strange = ratios.find((ratio) => !Number.isFinite(ratio));
+  // Compared with 1, it would show no difference.
+  if (strange !== undefined) throw new Error(`The ratio of a round is ${strange}: its costs were not measured.`);
   const sorted = ratios.toSorted((a, b) => a - b);
   const outside = outsideOf(sorted.length);
   const [low, high] = [sorted[outside], sorted.at(-1 - outside)];
@@ -28,16 +31,18 @@ export function judge(ratios) {
 }
 
 /**
- * How many rounds at each end are outside of the bounds. Each round is as likely above the true middle as below, whatever
- * the noise looks like: so many of them on one side are as rare as so many heads in a row of coins.
+ * How many rounds at each end are outside of the interval, by the sign test. It assumes that rounds are independent, but no
+ * distribution of their noise: each is as likely below the true median as above, so how many are below has the binomial
+ * distribution of that many throws of a fair coin.
  */
 function outsideOf(rounds) {
-  let below = 0;
+  // Of at most so many rounds below, and in how many ways exactly so many can be chosen.
+  let probability = 0;
   let ways = 1;
-  for (let heads = 0; ; heads++) {
-    below += ways / 2 ** rounds;
-    if (below > 0.025) return Math.max(0, heads - 1);
-    ways = (ways * (rounds - heads)) / (heads + 1);
+  for (let below = 0; ; below++) {
+    probability += ways / 2 ** rounds;
+    if (probability > 0.025) return Math.max(0, below - 1);
+    ways = (ways * (rounds - below)) / (below + 1);
   }
 }
 
@@ -162,6 +167,7 @@ function verdictOf({ budget, value }) {
   return kept ? KEPT : MISSED;
 }
 
+/** A budget as reports have it, with the unit of its figure; empty where there is none. */
 export function budgetText({ budget, unit }) {
   if (budget === undefined) return '';
   return budget.atMost === undefined ? `≥ ${budget.atLeast}${unit}` : `≤ ${budget.atMost}${unit}`;

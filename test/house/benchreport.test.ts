@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BUDGETS } from '../bench/budgets.js';
-import { type Budget, type Budgets, budgetOf, judge, overview, Report, summary } from '../bench/results.js';
+import { costOfProcess, costOfRunning } from '../bench/cost.js';
+import { type Budgets, budgetOf, budgetText, judge, overview, Report, summary } from '../bench/results.js';
 import { ROOT } from './tree.ts';
 
 /** A report with one section, and the lines it said. */
@@ -91,7 +93,8 @@ function rowsOf(name: string): (readonly [what: string, budget: string, verdict:
   });
 }
 
-const textOf = ({ atMost, atLeast }: Budget) => (atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`);
+const LEFT_OUT =
+  'if the notes of the page say that something was left out (without curl, jq, PostgreSQL or Linux), measure again where it is there';
 
 describe('the budgets', () => {
   const names = readdirSync(join(ROOT, 'test/bench/results')).map((file) => file.replace('.md', ''));
@@ -103,21 +106,21 @@ describe('the budgets', () => {
       const asked = budgetOf(budgets, what);
       expect([what, budget.replace(/(?:×| [A-Za-z/]+)$/, ''), verdict !== '']).toEqual([
         what,
-        asked === undefined ? '' : textOf(asked),
+        budgetText({ budget: asked, unit: '' }),
         asked !== undefined,
       ]);
     }
-    // A name that fits nothing would never fail.
-    for (const [pattern, budget] of Object.entries(budgets)) {
-      expect(rows.map(([what]) => what).filter((what) => budgetOf({ [pattern]: budget }, what))).not.toEqual([]);
-    }
+    // A name that fits nothing, or only what an earlier one fits, would never fail.
+    const used = new Set(rows.map(([what]) => budgetOf(budgets, what)));
+    const unused = Object.keys(budgets).filter((pattern) => !used.has(budgets[pattern]));
+    expect(unused, `budgets without a figure in ${name}.md; ${LEFT_OUT}`).toEqual([]);
   });
 });
 
 describe('the comparison with another commit', () => {
   const FIFTEEN = [0.9, 0.95, 0.97, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09, 1.2, 1.3, 5];
 
-  it('leaves out three of fifteen rounds at each end, which 96 of 100 true middles are between', () => {
+  it('leaves out three of fifteen rounds at each end, for 96 % confidence', () => {
     expect(judge(FIFTEEN.toReversed())).toEqual({
       ...{ median: 1.05, low: 1.01, high: 1.09 },
       ...{ verdict: 'costs more', isRegression: true },
@@ -132,5 +135,19 @@ describe('the comparison with another commit', () => {
     ['nothing', Array(15).fill(1), 'no difference shown', false],
   ])('judges %s', (_, ratios, verdict, isRegression) => {
     expect(judge(ratios)).toMatchObject({ verdict, isRegression });
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY])('judges no rounds of which one has the ratio %s', (ratio) => {
+    expect(() => judge([...FIFTEEN, ratio])).toThrow(`The ratio of a round is ${ratio}`);
+  });
+
+  it('takes what a process costs as a number above 0', async () => {
+    expect((await costOfProcess(['-e', '0'], {}, tmpdir())).cost).toBeGreaterThan(0);
+  });
+
+  it('has no cost of a process that is not there', async () => {
+    // Larger than any that Linux gives.
+    const pid = 2 ** 22 + 1;
+    await expect(costOfRunning(pid, tmpdir(), async () => undefined)).rejects.toThrow(`process ${pid}`);
   });
 });
