@@ -1,13 +1,14 @@
 // Imports a synthetic practice into both stores within a bound of memory, and compares what both serve.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { BUDGETS } from './budgets.js';
 import { machineText } from './machine.js';
 import { ORGANIZATION, TOKEN, writePractice } from './practice.js';
 import { finish, inFolder, say, textOf, withServer } from './processes.js';
 import { onStores } from './stores.js';
 
-/** Megabytes that an import may take at most, whatever its size. */
-const LIMIT = 400;
+/** In megabytes. */
+const LIMIT = BUDGETS.stores['memory of the import, at most'].atMost;
 
 const megabytes = (bytes) => Math.round(bytes / 1_048_576).toLocaleString('en');
 const whole = (number) => Math.round(number).toLocaleString('en');

@@ -38,9 +38,8 @@ const MEASUREMENTS = [
   'tenants',
 ];
 
-/** Measured by name only: they take long, and have no budget. */
+/** Measured only when named, since they take long; they write no page. */
 const OTHERS = {
-  '--against': against,
   stores: ([patients, transactions]) => measureImport(count(patients, 500_000), count(transactions, 2_000_000)),
   patienttrail: ([entries]) => measurePatientTrail(count(entries, 10_000_000)),
   load: ([size = 'large']) => measureLoad(size),
@@ -73,8 +72,10 @@ async function budgets(given) {
   return kept;
 }
 
-async function against([commit, ...given]) {
-  if (commit === undefined) throw new Error('Against which commit? npm run bench -- --against COMMIT [WORK…]');
+async function against(commit, given) {
+  if (commit === undefined || commit.startsWith('--')) {
+    throw new Error('Against which commit? npm run bench -- --against COMMIT [WORK…] [--small]');
+  }
   const names = given.filter((word) => word !== '--small');
   say(await inFolder((folder) => machineText(folder)));
   return inFolder((folder, signal) => compareWith(commit, names, { folder, signal, small: given.includes('--small') }));
@@ -91,9 +92,16 @@ function write(name, page) {
 
 const pageOf = (name) => join(import.meta.dirname, 'results', `${name}.md`);
 
+/** Measures what the words of the command line ask for; answers whether all is as it should be. */
+function measureGiven(given) {
+  const at = given.indexOf('--against');
+  if (at !== -1) return against(given[at + 1], given.toSpliced(at, 2));
+  const [what, ...rest] = given;
+  return Object.hasOwn(OTHERS, what) ? OTHERS[what](rest) : budgets(given);
+}
+
 try {
-  const [what, ...rest] = process.argv.slice(2);
-  const kept = Object.hasOwn(OTHERS, what) ? await OTHERS[what](rest) : await budgets(process.argv.slice(2));
+  const kept = await measureGiven(process.argv.slice(2));
   process.exitCode = kept ? 0 : 1;
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
