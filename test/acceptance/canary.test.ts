@@ -106,7 +106,8 @@ const COMMANDS: readonly (readonly [code: number, args: string])[] = [
   [3, 'patients list --token-file other.token'],
 ];
 
-describe('a practice whose every text is a canary', () => {
+// In this order: the later tests look at what the earlier ones have left.
+describe('a practice whose every text is a canary', { shuffle: false }, () => {
   test('is told on the standard error of no command, however noisy', async () => {
     const patient = allOperations().find(({ operation }) => operation.id === 'patients.create');
     await Promise.all([

@@ -19,6 +19,8 @@ beforeAll(async () => {
   served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson']);
   env = { ...connection(served.url), MOLAR_CONFIG_DIR: join(place.path, 'config') };
   file = join(place.path, 'config', 'mirror', 'default.db');
+  const synced = await run('sync');
+  expect(synced.code, synced.stderr).toBe(0);
 });
 
 afterAll(async () => {
@@ -37,8 +39,6 @@ async function python(script: string): Promise<string> {
 
 describe('molar mirror verify, as it is installed', () => {
   it('names what another program has changed, a line each, and mends it', async () => {
-    const synced = await run('sync');
-    expect(synced.code, synced.stderr).toBe(0);
     const [gone, changed] = (
       await python("print(*[row[0] for row in db.execute('SELECT id FROM patients ORDER BY id LIMIT 2')])")
     ).split(' ');

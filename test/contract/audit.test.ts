@@ -180,7 +180,7 @@ const WRITES = operationsThat(({ method }) => method !== 'GET').toSorted(
   ([, { operation: a }], [, { operation: b }]) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
 );
 
-describe.each([TOKENS.full, TOKENS.write])('a write by %s', (token) => {
+describe.each([TOKENS.full, TOKENS.write])('a write by %s', { shuffle: false }, (token) => {
   const service = sharedService();
 
   it.each(WRITES)('notes the record that it answered, and whose it is: %s', async (_id, tested) => {

@@ -28,11 +28,20 @@ async function forged(url: string, expires: number): Promise<string> {
   return forgedLink(url, row?.secret ?? '', { expires });
 }
 
+const keyOf = (url: string) => new URL(url).searchParams.get('key');
+
+/** A link that is signed by the newest key, once the server has seen that. */
+async function currentLink(): Promise<string> {
+  const [newest] = await listKeys(service.service.store.read);
+  await expect.poll(async () => keyOf(await link()), { interval: 200 }).toBe(newest?.id);
+  return link();
+}
+
 const rotate = (atOnce: boolean) => service.service.store.write((tx) => rotateKeys(tx, service.clock.now(), atOnce));
 
 describe('a download link', () => {
   it('opens nothing when it claims to live longer than links do, though the true key has signed it', async () => {
-    const url = await link();
+    const url = await currentLink();
     const now = service.clock.now() / 1000;
     expect(await opens(await forged(url, now + 900))).toBe(200);
     expect(await opens(await forged(url, now + 960))).toBe(200);
@@ -42,7 +51,7 @@ describe('a download link', () => {
   });
 
   it('tells the audit log who it was given to, and its reader nothing', async () => {
-    const url = new URL(await link());
+    const url = new URL(await currentLink());
     expect(await opens(url.href)).toBe(200);
     await service.service.reads.flush();
     await service.service.store.sequenceEntries();
@@ -60,15 +69,14 @@ describe('a download link', () => {
 
 describe('the keys of links', () => {
   it('are replaced for new links at once; earlier links are good to their own end', async () => {
-    const before = await link();
+    const before = await currentLink();
     const [old] = await listKeys(service.service.store.read);
     const id = await rotate(false);
-    expect(await listKeys(service.service.store.read)).toEqual([
-      { id, createdAt: service.clock.text(), endsAt: null },
-      { ...old, endsAt: expect.any(String) },
-    ]);
-    await expect.poll(async () => new URL(await link()).searchParams.get('key'), { interval: 200 }).toBe(id);
-    const after = await link();
+    const [signing, ...ending] = await listKeys(service.service.store.read);
+    expect(signing).toEqual({ id, createdAt: service.clock.text(), endsAt: null });
+    expect(ending).toContainEqual({ ...old, endsAt: expect.any(String) });
+    const after = await currentLink();
+    expect(keyOf(after)).toBe(id);
     service.clock.advance(15 * 60_000);
     expect([await opens(before), await opens(after)]).toEqual([200, 200]);
     service.clock.advance(1000);
@@ -79,11 +87,10 @@ describe('the keys of links', () => {
   });
 
   it('are withdrawn at once when that is asked for, those that were on their way out, too', async () => {
-    const first = await link();
+    const first = await currentLink();
     await rotate(false);
-    const before = new URL(first).searchParams.get('key');
-    await expect.poll(async () => new URL(await link()).searchParams.get('key')).not.toBe(before);
-    const second = await link();
+    const second = await currentLink();
+    expect(keyOf(second)).not.toBe(keyOf(first));
     expect([await opens(first), await opens(second)]).toEqual([200, 200]);
     await rotate(true);
     expect([await opens(first), await opens(second)]).toEqual([403, 403]);

@@ -11,13 +11,18 @@ import { alike, BOUND, both, inCopy, oneLocation, threeLocations } from './copie
 import { changedBody, hasId, newBody, operationsThat, pathFor, sample, type TestedOperation } from './operations.ts';
 
 let services: readonly [TestService, TestService];
+let urls: readonly [string, string] | undefined;
 
-beforeAll(async () => {
-  services = [await threeLocations(), await oneLocation()];
-});
-afterAll(async () => {
-  for (const service of services ?? []) await service.close();
-});
+/** Gives a group of tests services of its own: what one group writes, another would hear. */
+function ownServices(): void {
+  beforeAll(async () => {
+    services = [await threeLocations(), await oneLocation()];
+    urls = undefined;
+  });
+  afterAll(async () => {
+    for (const service of services ?? []) await service.close();
+  });
+}
 
 const WRITES = operationsThat(({ method }) => method !== 'GET').toSorted(
   ([, a], [, b]) => Number(a.operation.method === 'DELETE') - Number(b.operation.method === 'DELETE'),
@@ -51,32 +56,36 @@ function* linked(tested: TestedOperation): Generator<readonly [target: number, o
   }
 }
 
-describe.each(WRITES)('%s of who is bound to a location', (_id, tested) => {
-  it('does not reach what is elsewhere, as if it were nowhere', async () => {
-    if (!hasId(tested)) return;
-    const before = await everything();
-    for (const { id } of tested.fixture.records) {
-      const { options } = requestOf(tested);
-      const elsewhere = inCopy(1, id as number);
-      if (elsewhere === id) continue;
-      for (const target of [elsewhere, NEVER]) {
-        const [bound, unbound] = await both(services, tested.operation.method, pathFor(tested, target), options);
-        expect(bound).toEqual(unbound);
-        expect(bound).toMatchObject({ status: 404 });
-      }
-    }
-    expect(await everything()).toEqual(before);
-  });
+describe('a write', () => {
+  ownServices();
 
-  it('links to nothing elsewhere, as if it were nowhere', async () => {
-    const { id } = requestOf(tested);
-    for (const [target, options] of linked(tested)) {
-      const [bound, unbound] = await both(services, tested.operation.method, pathFor(tested, id), options);
-      expect(bound, JSON.stringify(options.body)).toEqual(unbound);
-      // A location in an update of an event is ignored (D39); an owner of a document, too.
-      if (JSON.stringify(bound).includes('Read-only property')) continue;
-      expect(bound, JSON.stringify([target, options.body])).toMatchObject({ status: 400 });
-    }
+  describe.each(WRITES)('%s of who is bound to a location', (_id, tested) => {
+    it('does not reach what is elsewhere, as if it were nowhere', async () => {
+      if (!hasId(tested)) return;
+      const before = await everything();
+      for (const { id } of tested.fixture.records) {
+        const { options } = requestOf(tested);
+        const elsewhere = inCopy(1, id as number);
+        if (elsewhere === id) continue;
+        for (const target of [elsewhere, NEVER]) {
+          const [bound, unbound] = await both(services, tested.operation.method, pathFor(tested, target), options);
+          expect(bound).toEqual(unbound);
+          expect(bound).toMatchObject({ status: 404 });
+        }
+      }
+      expect(await everything()).toEqual(before);
+    });
+
+    it('links to nothing elsewhere, as if it were nowhere', async () => {
+      const { id } = requestOf(tested);
+      for (const [target, options] of linked(tested)) {
+        const [bound, unbound] = await both(services, tested.operation.method, pathFor(tested, id), options);
+        expect(bound, JSON.stringify(options.body)).toEqual(unbound);
+        // A location in an update of an event is ignored (D39); an owner of a document, too.
+        if (JSON.stringify(bound).includes('Read-only property')) continue;
+        expect(bound, JSON.stringify([target, options.body])).toMatchObject({ status: 400 });
+      }
+    });
   });
 });
 
@@ -104,7 +113,6 @@ async function heardBy(listeners: readonly Listener[]): Promise<unknown[][]> {
 }
 
 let tags = 0;
-let urls: readonly [string, string];
 
 /** Listeners of both, the one bound to its location. */
 async function listening(query: string): Promise<readonly Listener[]> {
@@ -113,6 +121,8 @@ async function listening(query: string): Promise<readonly Listener[]> {
 }
 
 describe('what was imported', () => {
+  ownServices();
+
   it('is told to who is bound to a location as where there is no other', async () => {
     const heard = await heardBy(await listening('?lastEventId=0'));
     expect(heard[0]).toEqual(heard[1]);
@@ -122,6 +132,8 @@ describe('what was imported', () => {
 });
 
 describe('what is written', () => {
+  ownServices();
+
   it('is answered and told to who is bound to a location as where there is no other', async () => {
     const [all] = services;
     const listeners = await listening('?routingKey=%23');

@@ -173,11 +173,11 @@ describe('the time of the last use', () => {
     // Whatever writes it again within this minute shows.
     await write(id, null);
     for (let n = 0; n < 20; n++) await status(token);
-    await service.service.tokenUses.close();
+    await service.service.tokenUses.flush();
     expect((await read(id))?.at).toBeNull();
     service.clock.advance(60_000);
     expect(await status(token)).toBe(200);
-    await service.service.tokenUses.close();
+    await service.service.tokenUses.flush();
     expect((await read(id))?.at).toBe(new Date(Date.parse(minute) + 60_000).toISOString());
   });
 
@@ -185,7 +185,7 @@ describe('the time of the last use', () => {
     const { id, token } = await create();
     await status(token);
     await write(id, '2999-01-01T00:00:00.000Z');
-    await service.service.tokenUses.close();
+    await service.service.tokenUses.flush();
     expect((await read(id))?.at).toBe('2999-01-01T00:00:00.000Z');
   });
 
@@ -193,7 +193,7 @@ describe('the time of the last use', () => {
     const { id, token } = await create({ expires: '15m' });
     service.clock.advance(HOUR);
     expect(await status(token)).toBe(401);
-    await service.service.tokenUses.close();
+    await service.service.tokenUses.flush();
     expect((await read(id))?.at).toBeNull();
   });
 });

@@ -50,9 +50,14 @@ export class TokenUses {
   }
 
   /** Writes what is noted. */
+  async flush(): Promise<void> {
+    await this.write().catch(() => undefined);
+  }
+
+  /** The same; nothing is written by itself after that. */
   async close(): Promise<void> {
     clearTimeout(this.timer);
-    await this.write().catch(() => undefined);
+    await this.flush();
   }
 
   private schedule(): void {

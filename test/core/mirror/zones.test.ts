@@ -62,6 +62,7 @@ function check(zoneOf: (location: unknown) => string): void {
 
 it('views have the local times of each location, as the names file tells its zone at the last sync', async () => {
   const [first, second] = [...new Set(service.records('events').map((record) => idOf(record.location)))];
+  rmSync(names, { force: true });
   await sync();
   check(() => 'Asia/Kathmandu');
   writeFileSync(names, `kind,id,name,timezone\nlocation,${first},Main,America/Denver\nlocation,${second},Lake,\n`);
@@ -83,6 +84,7 @@ it('views have the local times of each location, as the names file tells its zon
 
 it('names are learned from it without a request', async () => {
   writeFileSync(names, 'kind,id,name\n');
+  await sync();
   const before = service.requests.length;
   const ran = await runCommand('names:learn', NamesLearn, [], world());
   expect(ran.exitCode, ran.stderr).toBe(0);

@@ -142,13 +142,14 @@ describe('POST /oauth/client_credential/accesstoken (D4)', () => {
   });
 
   it('forgets a client that an import deletes or changes', async () => {
-    await service.import([{ ...client, clientSecret: 'another secret than before' }]);
-    expect([
-      (await ask(RIGHT)).status,
-      (await ask({ ...RIGHT, client_secret: 'another secret than before' })).status,
-    ]).toEqual([401, 200]);
-    await service.import([{ type: 'ApiClient', clientId: 'client one', deleted: true }]);
-    expect((await ask({ ...RIGHT, client_secret: 'another secret than before' })).status).toBe(401);
+    const clientId = 'client two';
+    const status = async (secret: string) => (await ask({ client_id: clientId, client_secret: secret })).status;
+    await service.import([{ ...client, clientId }]);
+    expect(await status(SECRET)).toBe(200);
+    await service.import([{ ...client, clientId, clientSecret: 'another secret than before' }]);
+    expect([await status(SECRET), await status('another secret than before')]).toEqual([401, 200]);
+    await service.import([{ type: 'ApiClient', clientId, deleted: true }]);
+    expect(await status('another secret than before')).toBe(401);
   });
 });
 

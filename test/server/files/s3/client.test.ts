@@ -114,6 +114,7 @@ describe('a storage with a certificate of its own', () => {
   });
 
   it('is not trusted', async () => {
+    vi.stubEnv('AWS_CA_BUNDLE', undefined);
     await expect(openFiles('s3://practice', folder)).rejects.toMatchObject({
       message: expect.stringMatching(/^The certificate of https:.* is not trusted: DEPTH_ZERO_SELF_SIGNED_CERT\.$/),
       next: 'Name its authority with AWS_CA_BUNDLE.',
