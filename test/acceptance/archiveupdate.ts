@@ -1,4 +1,4 @@
-import { cp, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { json, run } from './archives.ts';
 import { connection, PATIENT, RUN, type Served, serve, writeFixture } from './molar.ts';
@@ -8,12 +8,13 @@ const BEFORE = '0.0.9';
 
 /**
  * Works with a copy of an archive that says it is an older version, puts the archive in its place as README.txt says,
- * works with that, and removes it; gives what commands printed. `folder` is the unpacked archive, which is gone
- * afterwards, `place` a folder to work in, `bare` the environment.
+ * works with that, and removes it; gives what commands printed. `folder` is the unpacked archive, which stays, `place` a
+ * folder to work in, `bare` the environment.
  */
 export async function workOverUpdate(folder: string, place: string, bare: Record<string, string>) {
   const before = `${folder}-before`;
-  await cp(folder, before, { recursive: true, verbatimSymlinks: true });
+  const copy = () => cp(folder, before, { recursive: true, verbatimSymlinks: true });
+  await copy();
   for (const name of ['lib/package.json', 'lib/oclif.manifest.json']) {
     const file = join(before, name);
     await writeFile(file, JSON.stringify({ ...(await json(file)), version: BEFORE }));
@@ -45,7 +46,7 @@ export async function workOverUpdate(folder: string, place: string, bare: Record
   ]);
   await old.stop();
   await rm(before, { recursive: true });
-  await rename(folder, before);
+  await copy();
   const fresh = await serveHere();
   const newVersion = await lines(fresh, [
     ['--version'],
