@@ -19,8 +19,6 @@ export default defineConfig(async () => ({
     teardownTimeout: 60 * SECOND,
     // On two cores: a file keeps one busy for half of its time, and waits for the disk and for other processes otherwise.
     maxWorkers: 4,
-    // Tests of a file in any order, by a seed that is printed; files from the longest to the shortest.
-    sequence: { shuffle: { tests: true } },
     projects: [
       project('unit', ['test/**/*.test.ts'], { seconds: 240, exclude: [...ALONE, ...OTHER_GROUPS] }),
       project('alone', ALONE, { seconds: 900, isolate: true }),

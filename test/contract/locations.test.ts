@@ -64,7 +64,7 @@ describe.each(operationsThat(({ method }) => method === 'GET'))('%s of who is bo
     const delivered = (messages = bound) =>
       messages?.filter(({ correlationId }) => correlationId).map(({ routingKey, payload }) => [routingKey, payload]);
     expect(delivered(bound)).toEqual(delivered(unbound));
-    expect(delivered(bound)?.length).toBeGreaterThan(5);
+    expect(delivered(bound)?.length).toBeGreaterThan(0);
   });
 });
 

@@ -69,6 +69,7 @@ describe('what a listener asks for', () => {
   };
 
   it('is told apart by routing keys, any of them', async () => {
+    await postTag();
     const keys = (await allMessages(service)).map(({ routingKey }) => routingKey);
     const of = (pattern: RegExp) => keys.filter((key) => key.startsWith(ORGANIZATION) && pattern.test(key));
     const patients = of(/PatientV1/);
