@@ -6,7 +6,7 @@ import { isNameOf } from '../../filesystem/identity.ts';
 import { replacePrivate } from '../../filesystem/private.ts';
 import { ignoreMissing } from '../../filesystem/system.ts';
 import { Failure, fileFailure } from '../failure.ts';
-import { openRegular, replaceable, withoutLinks } from './ownfile.ts';
+import { bytesOf, openRegular, replaceable, withoutLinks } from './ownfile.ts';
 import type { Sink } from './sink.ts';
 
 /**
@@ -41,10 +41,7 @@ export async function writeAtomicFile(path: string, text: string): Promise<void>
 
 /** The bytes of a file, undefined where there is none; throws a Failure with exit code 9 that calls it `name`. */
 export function bytesIfPresent(path: string, name = path): Promise<Buffer | undefined> {
-  return guarded(`read ${name}`, async () => {
-    const file = await openRegular(path, constants.O_RDONLY).catch(ignoreMissing);
-    return file?.readFile().finally(() => file.close());
-  });
+  return guarded(`read ${name}`, () => openRegular(path, constants.O_RDONLY).then(bytesOf, ignoreMissing));
 }
 
 /** The text of a file in UTF-8, as `bytesIfPresent`. */

@@ -113,11 +113,16 @@ export async function readOwnFile(path: string): Promise<string | null | undefin
   return file && textOf(file);
 }
 
-/** The text of an open file, which is closed. */
-async function textOf(file: FileHandle): Promise<string> {
+/** The bytes of an open file, which is closed. */
+export async function bytesOf(file: FileHandle): Promise<Buffer> {
   try {
-    return await file.readFile('utf8');
+    return await file.readFile();
   } finally {
     await file.close();
   }
+}
+
+/** The same as text in UTF-8. */
+async function textOf(file: FileHandle): Promise<string> {
+  return (await bytesOf(file)).toString('utf8');
 }
