@@ -70,6 +70,20 @@ export function nameIn(line: string): string {
   return String(payload.preferredName);
 }
 
+/** The preferred name that the oldest message with a routing key tells, as the server sends it to anybody with HTTP. */
+export async function oldestName(url: string, routingKey: string): Promise<string> {
+  const { body } = await fetch(`${url}/api/v1/stream?${new URLSearchParams({ lastEventId: '0', routingKey })}`, {
+    headers: { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION },
+  });
+  let text = '';
+  for await (const chunk of body ?? []) {
+    text += Buffer.from(chunk);
+    const [, data] = /^data: ?(.*)\r?\n/m.exec(text) ?? [];
+    if (data !== undefined) return nameIn(data);
+  }
+  throw new Error(`The stream ended: ${text}`);
+}
+
 export function namesOf(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, at) => `${prefix}${at}`);
 }

@@ -70,11 +70,13 @@ describe('a download link', () => {
 describe('the keys of links', () => {
   it('are replaced for new links at once; earlier links are good to their own end', async () => {
     const before = await currentLink();
-    const [old] = await listKeys(service.service.store.read);
+    const [old, ...others] = await listKeys(service.service.store.read);
+    const stillGood = others.filter(({ endsAt }) => endsAt === null || endsAt > service.clock.text());
     const id = await rotate(false);
     const [signing, ...ending] = await listKeys(service.service.store.read);
     expect(signing).toEqual({ id, createdAt: service.clock.text(), endsAt: null });
     expect(ending).toContainEqual({ ...old, endsAt: expect.any(String) });
+    expect(ending).toHaveLength(1 + stillGood.length);
     const after = await currentLink();
     expect(keyOf(after)).toBe(id);
     service.clock.advance(15 * 60_000);

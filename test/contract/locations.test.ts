@@ -64,7 +64,8 @@ describe.each(operationsThat(({ method }) => method === 'GET'))('%s of who is bo
     const delivered = (messages = bound) =>
       messages?.filter(({ correlationId }) => correlationId).map(({ routingKey, payload }) => [routingKey, payload]);
     expect(delivered(bound)).toEqual(delivered(unbound));
-    expect(delivered(bound)?.length).toBeGreaterThan(0);
+    // Of a report that is worked out there are fewer requests.
+    expect(delivered(bound)?.length).toBeGreaterThan(fixture.resource.computed ? 3 : 5);
   });
 });
 

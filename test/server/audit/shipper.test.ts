@@ -183,15 +183,19 @@ describe('checkpoints that wait', () => {
 });
 
 describe('a stop', () => {
-  it('ships what is left', async () => {
+  it('ships what is left, and plans nothing more when it is asked once more and fails', async () => {
     await checkpoints(1, 1);
-    const { shipper, numbers } = shipping();
+    const { shipper, numbers, state, faults } = shipping();
     await shipper.close();
     expect(numbers()).toEqual([1]);
+    await checkpoints(2, 2);
+    state.failing = true;
+    await shipper.ship();
+    expect(faults).toHaveLength(1);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('makes no further attempt when that fails', async () => {
+  it('makes no further attempt when the last one fails', async () => {
     await checkpoints(1, 1);
     const { shipper, state, faults } = shipping();
     state.failing = true;

@@ -40,6 +40,7 @@ describe('a place of data', () => {
     const again = await opened.hold();
     await again();
     await (await testService([], { data })).close();
+    write();
     await opened.close();
   });
 
