@@ -1,4 +1,5 @@
 import { defaultExclude, defineConfig } from 'vitest/config';
+import { seedOfCommit } from './test/support/order.ts';
 import { testPostgres } from './test/support/services.ts';
 
 const SECOND = 1000;
@@ -13,6 +14,8 @@ const SERVER = ['audit', 'budgets', 'events', 'import', 'recurrence', 'reports',
 export default defineConfig(async () => ({
   test: {
     reporters: ['default', './test/support/reporter.ts'],
+    // The seed is printed; `--sequence.seed` takes another.
+    sequence: { shuffle: { tests: true }, seed: seedOfCommit() },
     globalSetup: './test/support/setup.ts',
     setupFiles: './test/support/worker.ts',
     // Under load, to remove what a run has made takes a while.
