@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_PROBLEMS } from '../../src/catalog/failures.ts';
 import { link, list, object } from '../../src/catalog/fields/composites.ts';
 import type { ReadContext } from '../../src/catalog/fields/kind.ts';
 import { id, integer } from '../../src/catalog/fields/numbers.ts';
 import { text } from '../../src/catalog/fields/text.ts';
+import { dateTime } from '../../src/catalog/fields/times.ts';
 import {
   createOnly,
   emittedFields,
@@ -12,6 +14,7 @@ import {
   readOnly,
   required,
   requiredOnCreate,
+  wireValues,
 } from '../../src/catalog/record.ts';
 
 const fields = {
@@ -108,6 +111,28 @@ describe('a POST body', () => {
   });
 });
 
+describe('a body with more problems than are told', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`x${at}`, at]));
+
+  it('is read no further, whether they are its names or the entries of a list', () => {
+    const names = read('update', unknown).problems;
+    expect(names).toEqual(Array.from({ length: MAX_PROBLEMS }, (_, at) => `body.unknown_property x${at}`));
+    const entries = read('update', { parts: Array.from({ length: 1000 }, () => 5) }).problems;
+    expect(entries).toEqual(Array.from({ length: MAX_PROBLEMS }, (_, at) => `field.type parts[${at}]`));
+  });
+});
+
+describe('values to send (D50)', () => {
+  it('have date-times without milliseconds that are none, and all else as it is', () => {
+    const sent = { at: optional(dateTime(), 'At'), note: optional(text(), 'Note') };
+    const instant = '2026-03-02T14:30:00.000Z';
+    expect(wireValues(sent, { at: instant, note: instant })).toEqual({ at: '2026-03-02T14:30:00Z', note: instant });
+    const withMilliseconds = { at: '2026-03-02T14:30:00.500Z', note: null, other: 5 };
+    expect(wireValues(sent, withMilliseconds)).toEqual(withMilliseconds);
+    expect(wireValues(sent, { at: null })).toEqual({ at: null });
+  });
+});
+
 describe('a PUT body', () => {
   it('changes only what it names', () => {
     expect(read('update', { note: 'x' })).toMatchObject({ values: { note: 'x' }, problems: [], warnings: [] });
@@ -153,6 +178,14 @@ describe('an import line', () => {
       'body.unknown_property colour',
     ]);
   });
+});
+
+it('a name is told as it can be read: an empty one in quotes, a long one cut', () => {
+  expect(read('update', { '': 1, ['n'.repeat(100)]: 1, ['m'.repeat(101)]: 1 }).problems).toEqual([
+    'body.unknown_property ""',
+    `body.unknown_property ${'n'.repeat(100)}`,
+    `body.unknown_property ${'m'.repeat(100)}…`,
+  ]);
 });
 
 describe('emittedFields', () => {

@@ -91,6 +91,8 @@ export function describe(input: unknown): string {
   if (Array.isArray(input)) return 'an array';
   if (typeof input === 'object') return 'an object';
   if (typeof input === 'string') return 'a string';
+  // JSON may write 1e999.
+  if (typeof input === 'number' && !Number.isFinite(input)) return 'a number that is too large';
   return `a ${typeof input}`;
 }
 

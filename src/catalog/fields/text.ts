@@ -80,7 +80,7 @@ function unfitness(text: string, { forService }: ReadContext): string | undefine
 const CONTROL = /(?![\t\n\r])\p{Cc}/u;
 
 function codePointName(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** Combining marks in a row, as in the stream-safe text format of Unicode (UAX #15). */

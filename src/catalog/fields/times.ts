@@ -101,12 +101,13 @@ function isCanonical(value: string): boolean {
 
 function exists(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
-  if (month !== 2) return day <= (DAYS[month - 1] ?? 0);
+  if (month !== 2) return day <= (SHORT_MONTHS.includes(month) ? 30 : 31);
   const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   return day <= (leap ? 29 : 28);
 }
 
-const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+/** April, June, September, November. */
+const SHORT_MONTHS = [4, 6, 9, 11];
 
 // A `+` in a query arrives as a space, both as separator and as the sign of an offset (D7).
 const DATE_TIME =

@@ -69,6 +69,13 @@ describe('numbers', () => {
     ['words', integer(), 'five', 'field.type', 'field must be an integer, not a string.'],
     ['nothing', number(), '', 'field.type', 'field must be a number, not a string.'],
     ['hexadecimal', integer(), '0x10', 'field.type', 'field must be an integer, not a string.'],
+    [
+      'more than a number holds',
+      number(),
+      JSON.parse('1e999'),
+      'field.type',
+      'field must be a number, not a number that is too large.',
+    ],
     ['a boolean', number(), true, 'field.type', 'field must be a number, not a boolean.'],
     ['below the least', integer({ min: 1, max: 52 }), 0, 'field.range', 'field must be from 1 to 52.'],
     ['above the most', integer({ min: 1, max: 52 }), 53, 'field.range', 'field must be from 1 to 52.'],
@@ -83,6 +90,14 @@ describe('numbers', () => {
       descriptions: [description],
     });
   });
+});
+
+it('flags with digits become numbers, and other text is left for the reading to refuse', () => {
+  for (const kind of [integer(), number(), dollars()]) {
+    expect(['5', '-0.25', 'five', '', '1e3'].map((text) => kind.fromText(text))).toEqual([5, -0.25, 'five', '', '1e3']);
+  }
+  // As text an id of any size is exact.
+  expect(id().fromText('9007199254740993')).toBe('9007199254740993');
 });
 
 describe('yesNo', () => {

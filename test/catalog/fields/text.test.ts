@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { STORED_RESOURCES } from '../../../src/catalog/catalog.ts';
 import type { Fields } from '../../../src/catalog/fields/kind.ts';
-import { choice, codePoints, freeText, line, text } from '../../../src/catalog/fields/text.ts';
+import { anyWord, choice, codePoints, freeText, line, MAX_MARKS, text } from '../../../src/catalog/fields/text.ts';
 import { REFERENCES } from '../../../src/catalog/resources/references.ts';
 import { readWith } from './reading.ts';
 
@@ -32,6 +32,7 @@ describe('text (D9)', () => {
     ['at the upper limit after trimming', text({ max: 3 }), '  abc  ', 'abc'],
     ['at the upper limit in code points', text({ max: 3 }), TOOTH.repeat(3), TOOTH.repeat(3)],
     ['with a line break inside', text(), 'a\nb', 'a\nb'],
+    ['with as many marks as are allowed', text(), `e${'\u0301'.repeat(MAX_MARKS)}`, `e${'\u0301'.repeat(MAX_MARKS)}`],
   ])('is kept %s', (_name, kind, input, value) => {
     expect(readWith(kind, input)).toEqual({ value, problems: [], descriptions: [] });
   });
@@ -44,6 +45,20 @@ describe('text (D9)', () => {
       TOOTH.repeat(4),
       'field.length',
       'field must have 1 to 3 characters, it has 4.',
+    ],
+    [
+      'of another length than one',
+      text({ min: 2, max: 2 }),
+      'a',
+      'field.length',
+      'field must have 2 characters, it has 1.',
+    ],
+    [
+      'with more marks than any language has',
+      text(),
+      `e${'\u0301'.repeat(MAX_MARKS + 1)}`,
+      'field.format',
+      'field has more than 30 combining marks in a row.',
     ],
     ['too short', text({ min: 5, max: 10 }), ' 1234 ', 'field.length', 'field must have 5 to 10 characters, it has 4.'],
     [
@@ -158,6 +173,16 @@ describe('choice (D8)', () => {
       problems: ['field.choice field'],
       descriptions: ['field must be one of Call me, Text me, Email me.'],
     });
+  });
+
+  it('takes what another service may know where the list is open (D50), but an empty text', () => {
+    const open = choice(['Cash', 'Check'], anyWord);
+    const read = (input: string, forService: boolean) => readWith(open, input, { forService });
+    expect(read(' Crypto ', true)).toMatchObject({ value: 'Crypto', problems: [] });
+    expect(read('CASH', true)).toMatchObject({ value: 'Cash', problems: [] });
+    expect(read('  ', true).problems).toEqual(['field.choice field']);
+    expect(read('Crypto', false).problems).toEqual(['field.choice field']);
+    expect(readWith(contact, 'Crypto', { forService: true }).problems).toEqual(['field.choice field']);
   });
 
   it('refuses what is no string', () => {

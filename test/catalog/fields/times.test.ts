@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { date, dateTime, isDate, isTimeZone, timeOfDay, timeZone } from '../../../src/catalog/fields/times.ts';
+import {
+  date,
+  dateTime,
+  isDate,
+  isTimeZone,
+  timeOfDay,
+  timeZone,
+  writtenWall,
+} from '../../../src/catalog/fields/times.ts';
 import { readWith } from './reading.ts';
 
 describe('dates', () => {
@@ -76,6 +84,7 @@ describe('date-times (D7)', () => {
 
   it.each([
     ['2026-03-02T14:30:00Z', '2026-03-02T14:30:00.000Z'],
+    ['2026-03-02T14:30:00.123Z', '2026-03-02T14:30:00.123Z'],
     [' 2026-03-02T14:30:00.1Z ', '2026-03-02T14:30:00.100Z'],
     ['2026-03-02T14:30:00.123999999Z', '2026-03-02T14:30:00.123Z'],
     ['2026-03-02T23:30:00-05:00', '2026-03-03T04:30:00.000Z'],
@@ -93,6 +102,7 @@ describe('date-times (D7)', () => {
   it.each([
     '2026-03-02',
     '2026-02-30T00:00:00Z',
+    '2026-02-30T00:00:00.000Z',
     '2026-03-02T25:00:00Z',
     '2026-03-02T14:30:00.0123456789Z',
     'now',
@@ -108,6 +118,27 @@ describe('date-times (D7)', () => {
 
   it('refuse a number', () => {
     expect(readWith(dateTime(), 1772461800000).problems).toEqual(['field.type field']);
+  });
+});
+
+describe('the clock of a date-time that names its offset', () => {
+  it.each([
+    ['2026-03-02T23:30:00-05:00', '2026-03-02T23:30:00.000Z'],
+    ['2026-03-02T23:30:00+0530', '2026-03-02T23:30:00.000Z'],
+    ['2026-03-02T23:30:00.1239 05:30', '2026-03-02T23:30:00.123Z'],
+    ['2026-03-02T23:30-05:00', '2026-03-02T23:30:00.000Z'],
+  ])('%j', (text, shown) => {
+    expect(writtenWall(text)).toBe(Date.parse(shown));
+  });
+
+  it.each([
+    '2026-03-02T23:30:00Z',
+    '2026-03-02T23:30:00',
+    '2026-03-02 23:30',
+    '2026-02-30T23:30:00-05:00',
+    'soon -05:00',
+  ])('%j has none', (text) => {
+    expect(writtenWall(text)).toBeUndefined();
   });
 });
 

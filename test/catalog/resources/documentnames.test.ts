@@ -5,11 +5,13 @@ import {
   baseNameProblem,
   canonicalMimeType,
   documentName,
+  endsInKnownType,
   isImage,
   MIME_TYPES,
   type MimeType,
   mediaTypeOf,
   mimeType,
+  sentBaseName,
   storedName,
 } from '../../../src/catalog/resources/documentnames.ts';
 import { readWith } from '../fields/reading.ts';
@@ -108,6 +110,23 @@ describe('stored names (D36)', () => {
     expect(baseNameProblem(baseNameOf(sent, 'PDF'))).toBeUndefined();
     expect(baseNameProblem(baseNameOf(sent, 'PNG'))).toContain('it has 74');
     expect(baseNameProblem(baseNameOf('.pdf', 'PDF'))).toContain('it has 0');
+  });
+
+  it('a name is sent without any extension that fits its type, so that no service takes one too many off (D50)', () => {
+    expect(sentBaseName('scan.pdf.PDF', 'PDF')).toBe('scan');
+    expect(sentBaseName('scan.jpg.jpeg.jfif', 'JPEG')).toBe('scan');
+    expect(sentBaseName('scan.pdf.png', 'PDF')).toBe('scan.pdf.png');
+    expect(sentBaseName('scan', 'PDF')).toBe('scan');
+  });
+
+  it.each([
+    ['scan.pdf', true],
+    ['scan.JPG', true],
+    ['scan.pdf.txt', false],
+    ['pdf', false],
+    ['scan.', false],
+  ])('%j ends in a known type: %j', (name, known) => {
+    expect(endsInKnownType(name)).toBe(known);
   });
 
   it.each(['a/b', 'a\\b', '../a', 'a\tb', 'a\nb', '/'])('%j is refused', (name) => {

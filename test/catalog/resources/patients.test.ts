@@ -49,6 +49,16 @@ function term(key: string, operator: string): string {
   return operator === '->' ? `${key}->[${value}]` : key + operator + value;
 }
 
+it('a state is one of the list; another service may know other codes of two letters (D50)', () => {
+  const { kind } = patientFields.state;
+  expect(readWith(kind, ' ut ')).toMatchObject({ value: 'UT', problems: [] });
+  expect(readWith(kind, 'xx').problems).toEqual(['field.choice field']);
+  expect(readWith(kind, ' xx ', { forService: true })).toMatchObject({ value: 'XX', problems: [] });
+  for (const other of ['x', 'xxx', '12', 'é1']) {
+    expect(readWith(kind, other, { forService: true }).problems).toEqual(['field.choice field']);
+  }
+});
+
 describe('patient filters', () => {
   it('are those listed', () => {
     const declared = Object.values(patientFilters).map(({ key, operators }) => [key, [...operators].sort()]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../../src/catalog/catalog.ts';
 import { LEDGER_TYPES } from '../../../src/catalog/resources/transactions.ts';
-import { DOMAIN_TYPES, publishedOperations } from '../../../src/catalog/stream/domains.ts';
+import { DOMAIN_TYPES, locationFieldOf, publishedOperations } from '../../../src/catalog/stream/domains.ts';
 
 describe('domain types', () => {
   it('are those of the specification and of D40', () => {
@@ -18,6 +19,23 @@ describe('domain types', () => {
       'TransactionTagV1',
       'TransactionV1',
     ]);
+  });
+});
+
+it('the place of a record on the stream is that of its own location, of a patient the preferred one (D40)', () => {
+  const places = RESOURCES.filter(({ computed }) => !computed).map((each) => [each.type, locationFieldOf(each)]);
+  expect(Object.fromEntries(places)).toEqual({
+    PatientV1: 'preferredLocation',
+    AppointmentV1: 'location',
+    AppointmentHistoryV1: 'location',
+    MissedAppointmentV1: 'location',
+    Transaction: 'location',
+    EventV1: 'location',
+    ScheduleTemplateReasonV1: 'location',
+    DocumentV1: undefined,
+    ImageAttachmentV1: undefined,
+    PatientInsurancePlanV1: undefined,
+    TransactionTagV1: undefined,
   });
 });
 
