@@ -14,7 +14,7 @@ export function weekdayCode(day: Weekday): string {
 
 /** The weekday of a date `YYYY-MM-DD`. */
 export function weekdayOf(date: string): Weekday {
-  return WEEKDAYS[new Date(`${date}T00:00:00Z`).getUTCDay()] ?? 'SUNDAY';
+  return WEEKDAYS[new Date(`${date}T00:00:00Z`).getUTCDay()] as Weekday;
 }
 
 /** Ordinals of RFC 5545: -1 is the last week. */

@@ -60,8 +60,11 @@ describe('Guarantors', () => {
   });
 
   it('takes a name from the page that has one', () => {
-    const nameless = { ...record(owing('1', [10])), firstName: null };
-    expect(merge([nameless, record(owing('1', [10]))])[0]).toMatchObject({ firstName: 'First 1' });
+    const named = record(owing('1', [10]));
+    const nameless = { ...named, firstName: null, lastName: null };
+    for (const pages of [[nameless, named], [named, nameless]]) {
+      expect(merge(pages)[0]).toMatchObject({ firstName: named.firstName, lastName: named.lastName });
+    }
   });
 });
 
