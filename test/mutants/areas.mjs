@@ -34,5 +34,25 @@ export const AREAS = {
     tests: ['test/contract/ratelimit.test.ts', 'test/server/budgets/*.test.ts'],
   },
   audit: { files: ['src/server/audit/*.ts'], tests: ['test/server/audit/*.test.ts'] },
+  aging: {
+    files: ['src/server/reports/aging/*.ts', 'src/server/reports/!(places|filing).ts'],
+    tests: ['test/server/reports/aging/!(generated|demo).test.ts', 'test/contract/locations.test.ts'],
+  },
+  openings: {
+    files: ['src/server/reports/{openings,production}/*.ts'],
+    tests: ['test/server/reports/{openings,production}/!(generated).test.ts'],
+  },
+  access: {
+    files: ['src/server/http/identity.ts', 'src/server/{tokens,signin}/*.ts'],
+    tests: [
+      'test/server/http/{identity,tokens}.test.ts',
+      'test/server/signin/*.test.ts',
+      'test/contract/tokens.test.ts',
+    ],
+  },
+  import: {
+    files: ['src/server/import/**/*.ts'],
+    tests: ['test/server/import/*.test.ts'],
+  },
   maintenance: { files: ['src/server/maintenance/**/*.ts'], tests: ['test/server/maintenance/*.test.ts'] },
 };
