@@ -130,6 +130,11 @@ const CASES: readonly Case[] = [
     unapplied: -40,
   },
   {
+    name: 'what is owed at one age and settled too much at another, which come to nothing',
+    lines: [row(1, 10, { transactionDate: '2026-01-15' }), paid(2, -20, onto(1, 20)), row(3, 10)],
+    buckets: [10, -10, 0, 0],
+  },
+  {
     name: 'cents add up exactly',
     lines: [row(1, 0.1), row(2, 0.2), row(3, 1.1), row(4, 2.2)],
     buckets: [3.6, 0, 0, 0],

@@ -93,6 +93,43 @@ describe('patient.id', () => {
   });
 });
 
+describe('a term on an amount', () => {
+  const HOLDS: Readonly<Record<string, (amount: number, wanted: number) => boolean>> = {
+    '==': (amount, wanted) => amount === wanted,
+    '!=': (amount, wanted) => amount !== wanted,
+    '>': (amount, wanted) => amount > wanted,
+    '>=': (amount, wanted) => amount >= wanted,
+    '<': (amount, wanted) => amount < wanted,
+    '<=': (amount, wanted) => amount <= wanted,
+  };
+  /** In cents, of guarantors 1 and 4. */
+  const AMOUNTS = { balance: [8606, 70], thirtyDays: [2001, 0], sixtyDays: [3002, 0], ninetyDays: [4003, 0] };
+
+  it('selects guarantors by what is above, below and equal, to the cent', async () => {
+    const practice = await practiceWith(
+      service,
+      row(1, 1),
+      row(2, 20.01, { transactionDate: '2026-01-15' }),
+      row(3, 30.02, { transactionDate: '2025-12-15' }),
+      row(4, 40.03, { transactionDate: '2025-01-15' }),
+      row(5, -5),
+      row(6, 0.7, { patient: { id: 4 } }),
+    );
+    for (const [key, amounts] of Object.entries(AMOUNTS)) {
+      for (const [operator, holds] of Object.entries(HOLDS)) {
+        for (const wanted of amounts.flatMap((cents) => [cents - 1, cents, cents + 1])) {
+          const term = `,${key}${operator}${wanted / 100}`;
+          const listed = brief(await page(practice, 5, term)).guarantors.map(([id]) => id);
+          const expected = ['1', '4'].filter((_, index) => holds(amounts[index] as number, wanted));
+          expect(listed, term).toEqual(expected);
+        }
+      }
+    }
+    const both = await page(practice, 5, ',thirtyDays>=20.01,balance<0.71');
+    expect(brief(both).guarantors).toEqual([]);
+  });
+});
+
 describe('a filter that is wrong', () => {
   it.each<[name: string, filter: string, ...errors: string[]]>([
     ['missing', '', 'filter.missing filter'],
