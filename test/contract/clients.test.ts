@@ -1,10 +1,13 @@
 import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
+import { createToken } from '../../src/server/tokens/admin.ts';
 import { createClient, revokeClient, rotateClient } from '../../src/server/tokens/clientadmin.ts';
-import { listClients } from '../../src/server/tokens/clients.ts';
+import { issueToken, listClients } from '../../src/server/tokens/clients.ts';
+import { NO_SECRET } from '../../src/server/tokens/secrets.ts';
 import { LOCATIONS, ORGANIZATION, PATIENTS } from '../support/ids.ts';
 import { bareRecords } from '../support/practice.ts';
 import { sharedService } from '../support/service.ts';
+import { inTheWay } from './meanwhile.ts';
 
 const service = sharedService(bareRecords);
 const HOUR = 3_600_000;
@@ -124,6 +127,63 @@ describe('a client', () => {
     const made = await rotateClient(service.service, client.clientId, '24h');
     expect(made.expiresAt).toBe(new Date(service.clock.now() + 24 * HOUR).toISOString());
     expect(made.oldSecretEndsAt).toBe(client.expiresAt);
+  });
+
+  it('whose secret is replaced while it asks gets no token', async () => {
+    const { clientId, clientSecret } = await create();
+    const busy = inTheWay(service, (tx) =>
+      tx.run(sql`UPDATE api_clients SET secret_hash = ${NO_SECRET} WHERE client_id = ${clientId}`),
+    );
+    const asking = issueToken(busy, clientId, clientSecret, { address: null, requestId: null });
+    await expect(asking).rejects.toMatchObject({ status: 401 });
+  });
+
+  it('that is given two secrets at once has one of them', async () => {
+    const { clientId } = await create();
+    const both = [rotateClient(service.service, clientId, '0'), rotateClient(service.service, clientId, '0')];
+    const [first, second] = await Promise.allSettled(both);
+    const [won, lost] = first?.status === 'fulfilled' ? [first, second] : [second, first];
+    expect(lost).toMatchObject({ status: 'rejected', reason: { status: 404 } });
+    const { clientSecret } = (won as PromiseFulfilledResult<Awaited<ReturnType<typeof rotateClient>>>).value;
+    expect(await accepts(clientId, clientSecret)).toBe(true);
+  });
+
+  it('leaves no token for longer than a day after its end, and leaves tokens of people', async () => {
+    const client = await create({ expires: 'never' });
+    const refusal = async (token: string) => {
+      const { body } = await service.call('GET', `/patients/${PATIENTS.ann}`, { token });
+      return body.errors[0]?.code;
+    };
+    const old = await tokenOf(client);
+    const person = await createToken(service.service, {
+      ...{ organizations: [ORGANIZATION], scopes: ['model:read'], readOnly: true },
+      expires: '15m',
+    });
+    // The token has lived an hour, and a day has passed since.
+    service.clock.advance(25 * HOUR);
+    await tokenOf(client);
+    expect(await refusal(old)).toBe('auth.token_expired');
+    service.clock.advance(1);
+    await tokenOf(client);
+    expect([await refusal(old), await refusal(person.token)]).toEqual(['auth.token_unknown', 'auth.token_expired']);
+  });
+
+  it('stands in the audit log with all that is done about it', async () => {
+    const { clientId, clientSecret } = await create();
+    await tokenOf({ clientId, clientSecret });
+    await rotateClient(service.service, clientId, '1h');
+    await revokeClient(service.service, clientId);
+    await service.service.store.sequenceEntries();
+    const rows = await service.service.store.read.all<{ who: string; operation: string }>(sql`
+      SELECT who, operation FROM audit_entries WHERE ids = ${JSON.stringify([clientId])} OR who = ${`client ${clientId}`}
+      ORDER BY id`);
+    const command = expect.stringMatching(/^command ./);
+    expect(rows).toEqual([
+      { who: command, operation: 'clients.create' },
+      { who: `client ${clientId}`, operation: 'tokens.create' },
+      { who: command, operation: 'clients.rotate' },
+      { who: command, operation: 'clients.delete' },
+    ]);
   });
 
   it('that an import replaces or deletes takes its tokens along', async () => {

@@ -1,10 +1,11 @@
 import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { createToken, revoke, rotateToken } from '../../src/server/tokens/admin.ts';
-import { listTokens } from '../../src/server/tokens/tokens.ts';
+import { listTokens, revokeToken } from '../../src/server/tokens/tokens.ts';
 import { ELSEWHERE, LOCATIONS, ORGANIZATION, OTHER_ORGANIZATION, PATIENTS } from '../support/ids.ts';
 import { bareRecords } from '../support/practice.ts';
 import { sharedService } from '../support/service.ts';
+import { inTheWay } from './meanwhile.ts';
 
 const service = sharedService(bareRecords);
 const HOUR = 3_600_000;
@@ -137,6 +138,30 @@ describe('a token that is replaced', () => {
     await expect(rotateToken(service.service, id, '24h')).rejects.toMatchObject({ status: 404 });
   });
 
+  it('is not brought back to life by that when it is revoked meanwhile', async () => {
+    const { id } = await create();
+    const rotating = rotateToken(
+      inTheWay(service, (tx) => revokeToken(tx, id)),
+      id,
+      '24h',
+    );
+    await expect(rotating).rejects.toMatchObject({ status: 404 });
+    await expect(revoke(service.service, id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('is none that a client was given, which asks by itself', async () => {
+    const client = { clientId: 'asks', clientSecret: 'sixteen letters!' };
+    const rights = { organizations: [ORGANIZATION], scopes: ['model:read'] };
+    await service.import([{ type: 'ApiClient', ...client, ...rights }]);
+    await service.call('POST', '//oauth/client_credential/accesstoken', {
+      ...{ token: null, organization: null },
+      body: { grant_type: 'client_credentials', client_id: 'asks', client_secret: client.clientSecret },
+    });
+    const given = (await listTokens(service.service.store.read)).filter(({ who }) => who === 'client asks');
+    expect(given).toHaveLength(1);
+    await expect(rotateToken(service.service, given[0]?.id ?? '', '24h')).rejects.toMatchObject({ status: 400 });
+  });
+
   it('is an entry of the audit log that names both', async () => {
     const old = await create();
     const made = await rotateToken(service.service, old.id, '1h');
@@ -150,6 +175,26 @@ describe('a token that is replaced', () => {
     expect(second?.ids).toContain(old.id);
     expect(second?.ids).toContain(made.id);
   });
+});
+
+it('tokens are listed by when they were made', async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 8; n++) {
+    service.clock.advance(1);
+    ids.push((await create()).id);
+  }
+  const all = await listTokens(service.service.store.read);
+  expect(all.slice(-8).map(({ id }) => id)).toEqual(ids);
+});
+
+it('a token that is revoked is an entry of the audit log', async () => {
+  const { id } = await create();
+  await revoke(service.service, id);
+  await service.service.store.sequenceEntries();
+  const rows = await service.service.store.read.all<{ operation: string }>(
+    sql`SELECT operation FROM audit_entries WHERE ids = ${JSON.stringify([id])} ORDER BY id`,
+  );
+  expect(rows.map(({ operation }) => operation)).toEqual(['tokens.create', 'tokens.delete']);
 });
 
 describe('the time of the last use', () => {

@@ -47,7 +47,7 @@ export const AREAS = {
     tests: [
       'test/server/http/{identity,tokens}.test.ts',
       'test/server/signin/*.test.ts',
-      'test/contract/tokens.test.ts',
+      'test/contract/{access,tokens,clients}.test.ts',
     ],
   },
   import: {

@@ -170,6 +170,13 @@ describe('a filter that is wrong', () => {
     expect(refusalOf(await page(practice, 55))).toEqual({ status: 404, errors: ['record.not_found location.id'] });
   });
 
+  it('is 400 for who is a guarantor in another organization', async () => {
+    await practiceWith(service, patient(2), row(1, 1, { patient: { id: 2 } }));
+    const practice = await practiceWith(service, row(1, 1));
+    const asked = await practice.get(PATH, 'location.id==5,patient.id->[2]');
+    expect(refusalOf(asked)).toEqual({ status: 400, errors: ['filter.value patient.id'] });
+  });
+
   it('names the patients who are no guarantors', async () => {
     const practice = await practiceWith(service, row(1, 1));
     const called = await practice.get(PATH, 'location.id==5,patient.id->[2,1,77]');

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { entriesOf } from '../../../contract/trail.ts';
 import { rowOf } from '../../../support/calls.ts';
 import { sharedService } from '../../../support/service.ts';
 import { type Line, patient } from '../support.ts';
-import { brief, estimate, onto, page, paid, practiceWith, row } from './rows.ts';
+import { brief, estimate, onto, PATH, page, paid, practiceWith, row } from './rows.ts';
 
 const service = sharedService(() => []);
 
@@ -139,6 +140,24 @@ describe('GET /agingbalances/report', () => {
     expect(await claims()).toEqual([0, 1]);
     await practice.import([{ ...claim, status: 'PAID' }]);
     expect(await claims()).toEqual([0, 0]);
+  });
+
+  it('names every guarantor of a page, and counts their claims, however many there are', async () => {
+    const ids = Array.from({ length: 1001 }, (_, n) => n + 100);
+    const practice = await practiceWith(
+      service,
+      ...ids.flatMap((id) => [patient(id), row(id, 1, { patient: { id } })]),
+      ...ids.map((id) => ({ type: 'InsuranceClaim', id, patient: { id }, status: 'PENDING' })),
+    );
+    const reports = rowOf(await practice.get(PATH, 'location.id==5,page==1')).patientReports as Line[];
+    const facts = reports.map(({ firstName, lastName, claimsPending }) => [firstName, lastName, claimsPending]);
+    expect(facts).toEqual(ids.slice(0, 1000).map((id) => [`First${id}`, `Last${id}`, 1]));
+  });
+
+  it('is told of those whom it names alone', async () => {
+    const practice = await practiceWith(service, row(1, 100), row(2, 5, { patient: { id: 4 } }));
+    const found = await entriesOf(service, () => page(practice, 5, ',balance<50'));
+    expect(found).toMatchObject([{ record_count: 1, ids: [4], patients: [4] }]);
   });
 
   it('ages as days go by', async () => {
