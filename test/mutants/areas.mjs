@@ -36,7 +36,7 @@ export const AREAS = {
   audit: { files: ['src/server/audit/*.ts'], tests: ['test/server/audit/*.test.ts'] },
   aging: {
     files: ['src/server/reports/aging/*.ts', 'src/server/reports/!(places|filing).ts'],
-    tests: ['test/server/reports/aging/!(generated|demo).test.ts', 'test/contract/locations.test.ts'],
+    tests: ['test/server/reports/aging/!(generated|demo|within).test.ts', 'test/contract/locations.test.ts'],
   },
   openings: {
     files: ['src/server/reports/{openings,production}/*.ts'],

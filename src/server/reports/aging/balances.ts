@@ -60,26 +60,17 @@ export function balanceOf({ buckets, unapplied }: Balance): number {
 export function passes(balance: Balance, terms: readonly Term[]): boolean {
   return terms.every(({ key, operator, values }) => {
     const bucket = (BUCKETS as readonly string[]).indexOf(key.key);
-    const amount = bucket < 0 ? balanceOf(balance) : amountOf(balance.buckets[bucket] ?? NOTHING);
-    return compare(amount, operator, values[0] as number);
+    const amount = bucket < 0 ? balanceOf(balance) : amountOf(balance.buckets[bucket] as Split);
+    return COMPARISONS[operator as keyof typeof COMPARISONS](amount, values[0] as number);
   });
 }
 
-function compare(amount: number, operator: Term['operator'], wanted: number): boolean {
-  switch (operator) {
-    case '==':
-      return amount === wanted;
-    case '!=':
-      return amount !== wanted;
-    case '>':
-      return amount > wanted;
-    case '>=':
-      return amount >= wanted;
-    case '<':
-      return amount < wanted;
-    case '<=':
-      return amount <= wanted;
-    default:
-      throw new Error(`Amounts are not compared by ${operator}.`);
-  }
-}
+/** The operators that a filter takes on amounts. */
+const COMPARISONS = {
+  '==': (amount: number, wanted: number) => amount === wanted,
+  '!=': (amount: number, wanted: number) => amount !== wanted,
+  '>': (amount: number, wanted: number) => amount > wanted,
+  '>=': (amount: number, wanted: number) => amount >= wanted,
+  '<': (amount: number, wanted: number) => amount < wanted,
+  '<=': (amount: number, wanted: number) => amount <= wanted,
+};

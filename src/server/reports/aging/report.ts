@@ -20,10 +20,7 @@ export const agingHandler: Handler = async (request) => {
   const found = guarantors === undefined ? await pageOf(request, location, page) : undefined;
   const chosen = guarantors ?? found?.guarantors ?? [];
   const zones = await locationZones(read, organization.org);
-  const days =
-    location === 'ALL'
-      ? sameDays(zones, organization.timezone, service.clock())
-      : sameDays(new Map(), zones.get(location) ?? organization.timezone, service.clock());
+  const days = sameDays(zones, organization.timezone, service.clock());
   await fairTurn(organization.org);
   const sums = await openSums(read, organization, location, chosen, days);
   const balances = balancesOf(sums).filter((balance) => passes(balance, terms));
@@ -61,7 +58,7 @@ function wireRecord(balance: Balance, facts: GuarantorFacts | undefined) {
 }
 
 function wireSums(balances: readonly Balance[]) {
-  const buckets = BUCKETS.map((_, index) => sumOf(balances.flatMap((balance) => balance.buckets[index] ?? [])));
+  const buckets = BUCKETS.map((_, index) => sumOf(balances.map((balance) => balance.buckets[index] as Split)));
   const all = sumOf(buckets);
   const unapplied = balances.reduce((sum, balance) => sum + balance.unapplied, 0);
   return {
@@ -92,7 +89,7 @@ function named<T>(
   splits: readonly Split[],
   value: (split: Split) => T,
 ): Record<string, T> {
-  return Object.fromEntries(splits.map((split, index) => [name(BUCKETS[index] ?? ''), value(split)]));
+  return Object.fromEntries(splits.map((split, index) => [name(BUCKETS[index] as string), value(split)]));
 }
 
 /** Name of a guarantor and how many insurance claims of their patients are pending. */

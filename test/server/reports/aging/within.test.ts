@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createToken } from '../../../../src/server/tokens/admin.ts';
+import { sharedService } from '../../../support/service.ts';
+import { type Line, location, newPractice, patient } from '../support.ts';
+import { PATH, row } from './rows.ts';
+
+const service = sharedService(() => []);
+
+const PLACES = [location(5), location(6)];
+const PEOPLE = [1, 2].map((id) => ({ ...patient(id), preferredLocation: { id: 5 } }));
+
+const ids = fc.integer({ min: 1, max: 6 });
+const draft = fc.record({
+  patient: fc.constantFrom(1, 2),
+  /** Without one, a row is where its patient is. */
+  place: fc.constantFrom(5, 6, undefined),
+  amount: fc.constantFrom(10, 30, -10, -30),
+  active: fc.constantFrom(true, true, true, false),
+  insurance: fc.boolean(),
+  distributions: fc.array(fc.record({ chargeId: ids, appliedAmount: fc.integer({ min: 1, max: 20 }) }), {
+    maxLength: 3,
+  }),
+});
+
+type Draft = typeof draft extends fc.Arbitrary<infer T> ? T : never;
+
+function lineOf({ patient: of, place, amount, active, insurance, distributions }: Draft, index: number): Line {
+  return row(index + 1, amount, {
+    patient: { id: of },
+    location: place === undefined ? null : { id: place },
+    isActive: active,
+    distributions,
+    ...(amount > 0 && { estimate: { insurance: 15, writeOff: 4 } }),
+    ...(amount < 0 && insurance && { ledgerType: 'InsurancePayment' }),
+  });
+}
+
+it('the aging report of who is bound to a location is that of a practice which has nothing else (property)', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(draft, { minLength: 3, maxLength: 6 }), async (drafts) => {
+      const lines = drafts.map(lineOf);
+      const whole = await newPractice(service, [...PLACES, ...PEOPLE, ...lines]);
+      const own = await newPractice(service, [
+        ...PLACES,
+        ...PEOPLE,
+        ...lines.filter((_, index) => drafts[index]?.place !== 6),
+      ]);
+      const { token } = await createToken(service.service, {
+        ...{ organizations: [whole.organization], scopes: ['model:read'], locations: ['5'], readOnly: true },
+      });
+      for (const filter of [
+        'location.id==ALL,page==1',
+        'location.id==5,page==1',
+        'location.id==ALL,patient.id->[1,2]',
+      ]) {
+        const bound = await whole.call('GET', PATH, { token, query: { filter } });
+        const { status, body } = await own.get(PATH, filter);
+        expect({ status: bound.status, data: bound.body.data }, filter).toEqual({ status, data: body.data });
+      }
+    }),
+    { numRuns: 40, seed: 20_260_306 },
+  );
+});
