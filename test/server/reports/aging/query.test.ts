@@ -167,7 +167,10 @@ describe('a filter that is wrong', () => {
 
   it('is 404 when the location is unknown', async () => {
     const practice = await practiceWith(service, row(1, 1));
-    expect(refusalOf(await page(practice, 55))).toEqual({ status: 404, errors: ['record.not_found location.id'] });
+    const unknown = await page(practice, 55);
+    expect(refusalOf(unknown)).toEqual({ status: 404, errors: ['record.not_found location.id'] });
+    expect(unknown.body.errors[0]?.description).toContain('no location 55');
+    expect((await page(practice, 6)).body.errors[0]?.description).toContain('6 has no transactions');
   });
 
   it('is 400 for who is a guarantor in another organization', async () => {

@@ -79,6 +79,16 @@ describe('GET /scheduleopenings', () => {
       [template('00:00', '03:00'), appointment(-1, 120)],
       ['3/51 2026-03-10: 1-3'],
     ],
+    [
+      'an appointment late on the last day',
+      [template('20:00', '24:00'), appointment(21, 60)],
+      ['3/51 2026-03-10: 20-21 22-24'],
+    ],
+    [
+      'an appointment into the next day',
+      [template('20:00', '24:00'), appointment(23.5, 60)],
+      ['3/51 2026-03-10: 20-23.5'],
+    ],
     ['an appointment of 24 hours', [template('00:00', '24:00'), appointment(-23, 1440)], ['3/51 2026-03-10: 1-24']],
     [
       'an appointment that ends where they start',
@@ -195,6 +205,20 @@ describe('GET /scheduleopenings', () => {
     ]);
     expect(brief(await read(6, '2026-03-10', '2026-03-10'))).toEqual(['3/61 2026-03-10: 21-22']);
     expect(brief(await read(7, '2026-03-10', '2026-03-10'))).toEqual(['3/71 2026-03-10: 8-9']);
+  });
+
+  it('counts what began a day before, where a day begins while it is yesterday in UTC', async () => {
+    // Midnight of Kiritimati is 10:00 UTC of the day before, which is 4:00 in Denver.
+    const there = { location: { id: 8 }, operatory: { id: 81 } };
+    const midnight = -20;
+    const practice = await practiceWith(
+      service,
+      template('00:00', '02:00', there),
+      appointment(midnight - 23.5, 1440, { id: 1, operatory: { id: 81 } }),
+      appointment(midnight - 24, 1440, { id: 2, operatory: { id: 81 }, provider: { id: 4 } }),
+    );
+    const called = await practice.get(PATH, 'location.id==8,startDate==2026-03-10,endDate==2026-03-10');
+    expect(brief(called)).toEqual([`3/81 2026-03-10: ${midnight + 0.5}-${midnight + 2}`]);
   });
 
   it('keeps slots in the past', async () => {

@@ -4,12 +4,13 @@ import { type Line, location, newPractice, patient } from '../support.ts';
 
 export const PATH = '/scheduleopenings';
 
-/** Location 5 is in Denver, 6 in New York, 7 has the organization's zone, Denver. Operatory 51 is in location 5. */
+/** Location 5 is in Denver, 6 in New York, 7 has the organization's zone, Denver, 8 is on Kiritimati. Operatory 51 is in location 5. */
 const PLACES: readonly Line[] = [
   location(5, 'America/Denver'),
   location(6, 'America/New_York'),
   location(7),
-  ...[51, 52, 61, 71].map((id) => ({ type: 'Operatory', id, location: { id: Math.floor(id / 10) } })),
+  location(8, 'Pacific/Kiritimati'),
+  ...[51, 52, 61, 71, 81].map((id) => ({ type: 'Operatory', id, location: { id: Math.floor(id / 10) } })),
   { type: 'Provider', id: 3, lastName: 'A' },
   { type: 'Provider', id: 4, lastName: 'B' },
   ...[1, 2].map((id) => ({ type: 'ScheduleTemplateReasonV1', id, reason: `R${id}`, location: { id: 5 } })),
