@@ -8,11 +8,17 @@ import { appointment, brief, event, instant, PATH, practiceWith, TUESDAY, templa
 const service = sharedService(() => []);
 
 describe('GET /scheduleopenings', () => {
-  it.each([
-    ['one', 'TUESDAY', 1],
-    ['none', 'SUNDAY', 0],
-  ])('is told of by its number, and of nobody: %s', async (_name, dayOfWeek, count) => {
-    const practice = await practiceWith(service, template('08:00', '12:00', { dayOfWeek }));
+  const busy = { provider: { id: 4 }, operatory: { id: 52 } };
+  it.each<[string, readonly Line[], number]>([
+    ['one', [template('08:00', '12:00')], 1],
+    [
+      'one, beside a pair that is taken',
+      [template('08:00', '12:00'), template('08:00', '09:00', { id: 2, ...busy })],
+      1,
+    ],
+    ['none', [template('08:00', '12:00', { dayOfWeek: 'SUNDAY' })], 0],
+  ])('is told of by its number, and of nobody: %s', async (_name, lines, count) => {
+    const practice = await practiceWith(service, ...lines, appointment(8, 60, busy));
     const found = await entriesOf(service, async () => {
       expect(rowsOf(await practice.get(PATH, TUESDAY))).toHaveLength(count);
     });

@@ -1,0 +1,148 @@
+import sql from 'sql-template-tag';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { patients } from '../../../../src/catalog/resources/patients.ts';
+import { numberRecords } from '../../../../src/server/import/lines.ts';
+import { importStaged, resumeImports, waitForClaim } from '../../../../src/server/import/staged/stagedimport.ts';
+import { blankRecord } from '../../../../src/server/rendering.ts';
+import type { Service } from '../../../../src/server/service.ts';
+import { putRecord } from '../../../../src/server/store/records.ts';
+import type { ImportClaim, Store, Transaction } from '../../../../src/server/store/store.ts';
+import { storedEntries } from '../../../contract/trail.ts';
+import { idsOf, type WireRecord } from '../../../support/calls.ts';
+import { ELSEWHERE, OTHER_ORGANIZATION, TOKENS } from '../../../support/ids.ts';
+import { bareRecords, line } from '../../../support/practice.ts';
+import { type TestService, testService } from '../../../support/service.ts';
+import { killedOnceDecided, SMALL_PARTS } from './stores.ts';
+
+let service: TestService;
+/** Kept for a whole test: otherwise the server would go on with an import by itself. */
+let claim: ImportClaim;
+beforeEach(async () => {
+  service = await testService(bareRecords());
+  claim = await waitForClaim(service.service.store);
+});
+afterEach(async () => {
+  await claim.release();
+  await service.close();
+});
+
+const NEW = 'a-new-practice';
+const TOKEN = 'token-of-the-new-practice';
+const IDS = [1, 2, 3, 4, 5, 6, 7];
+const RECORDS = [
+  { type: 'Organization', id: NEW, timezone: 'UTC' },
+  { type: 'AccessToken', token: TOKEN, organizations: [NEW], scopes: ['model:read'] },
+  ...IDS.map((id) => line('PatientV1', { id, firstName: 'Pat', lastName: `No ${id}` }, NEW)),
+];
+
+const gone = (type: string, id: number) => line(type, { id, deleted: true }, OTHER_ORGANIZATION);
+const DELETION = [
+  { type: 'Organization', id: OTHER_ORGANIZATION, deleted: true },
+  gone('PatientV1', ELSEWHERE.patient),
+  gone('PerioExam', ELSEWHERE.exam),
+  gone('InsuranceClaim', ELSEWHERE.claim),
+];
+
+/** Decides an import, whose process ends then. */
+async function decided(records: readonly WireRecord[]): Promise<void> {
+  const source = () => numberRecords(records);
+  const importing = importStaged(killedOnceDecided(service.service), claim, source, true, SMALL_PARTS);
+  await expect(importing).rejects.toThrow('killed');
+}
+
+const goOn = (by: Service = service.service, signal?: AbortSignal) =>
+  resumeImports(by, claim, { limits: SMALL_PARTS, ...(signal && { signal }) });
+
+/** A service whose every write is told of before and after: `org` is undefined for the one that ends an import. */
+function watched(before: (org?: number) => unknown, after: () => unknown = () => {}): Service {
+  const { store } = service.service;
+  const write: Store['write'] = async (work, org) => {
+    await before(org);
+    const value = await store.write(work, org);
+    after();
+    return value;
+  };
+  return { ...service.service, store: { ...store, write } };
+}
+
+const change = (work: (tx: Transaction) => Promise<unknown>) => service.service.store.write(work);
+const waiting = () => service.service.store.read.all<{ name: string; position: string }>(sql`SELECT * FROM imports`);
+const seen = (organization: string, token: string) => service.call('GET', '/patients', { organization, token });
+
+describe('while an import is decided and not published in full', () => {
+  it('nobody finds an organization that it brings', async () => {
+    await decided(RECORDS);
+    expect((await seen(NEW, TOKEN)).status).toBe(403);
+    await goOn();
+    expect(idsOf(await seen(NEW, TOKEN))).toEqual(IDS);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('nobody finds one that it deletes', async () => {
+    expect((await seen(OTHER_ORGANIZATION, TOKENS.other)).status).toBe(200);
+    await decided(DELETION);
+    expect((await seen(OTHER_ORGANIZATION, TOKENS.other)).status).toBe(403);
+    await goOn();
+    expect(await service.service.store.read.all(sql`SELECT org FROM organizations`)).toHaveLength(1);
+  });
+
+  it('a record that a request has put into one that it deletes is kept, and so is that one', async () => {
+    await decided(DELETION);
+    const record = { ...blankRecord(patients), id: 77, firstName: 'Was', lastName: 'Told' };
+    await change((tx) => putRecord(tx, 2, patients, record));
+    await goOn();
+    expect(idsOf(await seen(OTHER_ORGANIZATION, TOKENS.other))).toEqual([77]);
+  });
+
+  it('whoever is behind another process that goes on with it publishes nothing more', async () => {
+    await decided(RECORDS);
+    const moved = watched(() =>
+      change((tx) => tx.run(sql`UPDATE imports SET position = '{"org":0,"step":0,"seq":0}'`)),
+    );
+    await expect(goOn(moved)).rejects.toThrow('Another process has gone on');
+    expect(await service.service.store.read.all(sql`SELECT id FROM patients WHERE org > 2`)).toEqual([]);
+  });
+
+  it('nor ends what another one has ended', async () => {
+    await decided(RECORDS);
+    const ended = watched(async (org) => {
+      if (org === undefined) await change((tx) => tx.run(sql`DELETE FROM imports`));
+    });
+    await expect(goOn(ended)).rejects.toThrow('Another process has gone on');
+    expect((await seen(NEW, TOKEN)).status).toBe(403);
+  });
+
+  it('a server that ends leaves it between two parts', async () => {
+    await decided(RECORDS);
+    const before = await waiting();
+    await expect(goOn(service.service, AbortSignal.abort())).rejects.toThrow('aborted');
+    expect(await waiting()).toEqual(before);
+    const ending = new AbortController();
+    const first = watched(
+      () => {},
+      () => ending.abort(),
+    );
+    await expect(goOn(first, ending.signal)).rejects.toThrow('aborted');
+    expect(await service.service.store.read.all(sql`SELECT id FROM patients WHERE org > 2`)).toHaveLength(3);
+    await goOn();
+    expect(idsOf(await seen(NEW, TOKEN))).toEqual(IDS);
+  });
+
+  it('it is given up, and said so once, when what is staged of it is missing', async () => {
+    await decided(RECORDS);
+    for (const name of await claim.names()) await claim.remove(name);
+    await expect(goOn()).rejects.toThrow('what is left of it is missing');
+    expect(await waiting()).toEqual([]);
+    await goOn();
+  });
+
+  it('it stays that of whoever has decided it, in the audit log', async () => {
+    await decided(RECORDS);
+    await change((tx) =>
+      tx.run(sql`UPDATE imports SET plan = replace(plan, '"who":"command ', '"who":"command not ')`),
+    );
+    await goOn();
+    const own = (await storedEntries(service)).filter(({ operation }) => operation === 'server.import');
+    expect(own.at(-1)).toMatchObject({ who: expect.stringMatching(/^command not ./), record_count: IDS.length });
+  });
+});
