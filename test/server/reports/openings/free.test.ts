@@ -85,6 +85,22 @@ describe('freeParts', () => {
     ],
     ['taken at the start', [[8, 12]], [[12, 20]]],
     ['taken at the end', [[18, 25]], [[10, 18]]],
+    [
+      'taken to the end, and again later',
+      [
+        [12, 20],
+        [25, 30],
+      ],
+      [[10, 12]],
+    ],
+    [
+      'taken past the end, and again later',
+      [
+        [12, 21],
+        [25, 30],
+      ],
+      [[10, 12]],
+    ],
     ['taken whole', [[10, 20]], []],
     ['taken whole and more', [[1, 30]], []],
     [

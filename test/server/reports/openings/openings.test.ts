@@ -158,6 +158,17 @@ describe('GET /scheduleopenings', () => {
       ['3/51 2026-03-10: 9-12'],
     ],
     [
+      'what takes one pair and not the other',
+      [
+        template('08:00', '12:00'),
+        template('08:00', '12:00', { id: 2, provider: { id: 4 }, operatory: { id: 52 } }),
+        appointment(8, 60),
+        event(9, 60, { operatory: { id: 52 } }),
+        event(10, 60, { provider: { id: 4 } }),
+      ],
+      ['3/51 2026-03-10: 9-12', '4/52 2026-03-10: 8-9 11-12'],
+    ],
+    [
       'several pairs by provider, then operatory',
       [
         template('08:00', '09:00', { provider: { id: 4 } }),
