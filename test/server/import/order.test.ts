@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag';
 import { afterEach, expect, it, vi } from 'vitest';
 import { Statements } from '../../../src/server/store/sqlite/statements.ts';
 import { LOCATIONS } from '../../support/ids.ts';
@@ -85,5 +86,18 @@ it('a deletion that waits for the line of an operatory is counted', async () => 
   const service = await testService([...bareRecords(), ...patients]);
   const summary = await service.import([first, { ...first, deleted: true }, provider, operatory]);
   expect(summary).toEqual({ imported: { AppointmentV1: 1, Provider: 1, Operatory: 1 }, deleted: 1 });
+  await service.close();
+});
+
+it('any number of lines that wait for the line of an operatory are read, in their order', async () => {
+  // Two lines for each: the second one is read last, pages of them later.
+  const many = Array.from({ length: 650 }, (_, n) => ({ ...first, id: (n % 325) + 1, note: `Line ${n}` }));
+  const service = await testService([...bareRecords(), ...patients]);
+  const summary = await service.import([...many, provider, operatory]);
+  expect(summary.imported.AppointmentV1).toBe(650);
+  const rows = await service.service.store.read.all<{ note: string }>(
+    sql`SELECT json_extract(r.json, '$.note') AS note FROM appointments r ORDER BY r.id`,
+  );
+  expect(rows.map(({ note }) => note)).toEqual(many.slice(325).map(({ note }) => note));
   await service.close();
 });

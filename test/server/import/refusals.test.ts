@@ -145,6 +145,19 @@ describe('a refused import', () => {
     expect(await places(service, records)).toEqual(['2 gender', '4 primaryContact.id']);
   });
 
+  it('finds every link that leads nowhere, however many there are', async () => {
+    // To a kind with a table of its own and to one without, in turn: they are looked up together.
+    const many = Array.from({ length: 130 }, (_, n) =>
+      patient(
+        n + 1,
+        n % 3 === 0 ? { preferredLocation: { id: NOWHERE + n } } : { primaryContact: { id: NOWHERE + n } },
+      ),
+    );
+    await expect(service.import(many)).rejects.toMatchObject({ total: 130 });
+    const last = line('Location', { id: NOWHERE, name: 'Late' });
+    await expect(service.import([...many, last])).rejects.toMatchObject({ total: 129 });
+  });
+
   it('never repeats a token or a secret', async () => {
     const problems = await refused(service, [
       { type: 'AccessToken', token: 'hush hush', organizations: 'x', scopes: ['hush'] },

@@ -6,7 +6,7 @@ import type { WireRecord } from '../../../support/calls.ts';
 import { big, LOCATIONS, ORGANIZATION, PATIENTS } from '../../../support/ids.ts';
 import { allRecords, bareRecords, line } from '../../../support/practice.ts';
 import { type TestService, testService } from '../../../support/service.ts';
-import { everythingOf, importInParts } from './stores.ts';
+import { everythingOf, importInParts, SMALL_PARTS } from './stores.ts';
 
 const NEW = 'a-new-practice';
 const people = [PATIENTS.ann, PATIENTS.bob, PATIENTS.cleo, big(9001), big(9002), big(9003)];
@@ -208,4 +208,30 @@ it('an import in parts leaves what one in a single transaction leaves, and refus
     { numRuns: 25, endOnFailure: true },
   );
   expect(seen.taken).toBeGreaterThan(0);
+});
+
+it('nor do long runs of new records differ, nor what is between them', async () => {
+  const more = (from: number, count: number) =>
+    Array.from({ length: count }, (_, n) =>
+      line('PatientV1', { id: big(10_000 + from + n), firstName: 'P', lastName: `No ${n}` }),
+    );
+  const appointments = Array.from({ length: 230 }, (_, n) =>
+    line('MissedAppointmentV1', { id: big(20_000 + n), patient: { id: big(10_000 + (n % 7)) } }),
+  );
+  const again = more(0, 1).map((record) => ({ ...record, firstName: 'Again' }));
+  const changed = line('PatientV1', { id: PATIENTS.bob, firstName: 'Robert', lastName: 'Smith' });
+  const records = [
+    ...[...more(0, 260), changed, ...appointments, ...again, ...more(300, 199), changed, ...more(600, 201)],
+    ...more(900, 240).map((record) => ({ ...record, organizationId: NEW })),
+    line('MissedAppointmentV1', { id: big(20_229), deleted: true }),
+    { type: 'Organization', id: NEW, timezone: 'UTC' },
+    ...more(1200, 520),
+  ];
+  const expected = await outcome(allRecords(), ({ service }) =>
+    importAtOnce(service, () => numberRecords(records), { allowCredentials: true }),
+  );
+  const limits = { ...SMALL_PARTS, least: 300, most: 300 };
+  const found = await outcome(allRecords(), ({ service }) => importInParts(service, records, limits));
+  expect(found.result).not.toHaveProperty('problems');
+  expect(found).toEqual(expected);
 });
