@@ -57,6 +57,19 @@ describe('GET /scheduleopenings', () => {
     });
   });
 
+  it('tells hours that are the same by the ids of their templates', async () => {
+    const practice = await practiceWith(
+      service,
+      template('08:00', '09:00', { id: 2, bookingTypes: ['RECARE'] }),
+      template('08:00', '09:00', { id: 3, bookingTypes: ['NEW_PATIENT'] }),
+      template('08:00', '09:00', { id: 1, bookingTypes: ['TREATMENT'] }),
+    );
+    const type = (id: string) => ({ scheduleTemplateBookingType: [{ id }] });
+    expect(rowsOf(await practice.get(PATH, TUESDAY))).toMatchObject([
+      { slots: [type('TREATMENT'), type('RECARE'), type('NEW_PATIENT')] },
+    ]);
+  });
+
   it.each<[name: string, lines: readonly Line[], expected: readonly string[]]>([
     ['no hours', [], []],
     ['hours of another weekday', [template('08:00', '12:00', { dayOfWeek: 'MONDAY' })], []],
