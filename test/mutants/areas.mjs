@@ -46,13 +46,13 @@ export const AREAS = {
     files: ['src/server/http/identity.ts', 'src/server/{tokens,signin}/*.ts'],
     tests: [
       'test/server/http/{identity,tokens}.test.ts',
-      'test/server/signin/*.test.ts',
+      'test/server/{signin,tokens}/*.test.ts',
       'test/contract/{access,tokens,clients}.test.ts',
     ],
   },
   import: {
     files: ['src/server/import/**/*.ts'],
-    tests: ['test/server/import/*.test.ts'],
+    tests: ['test/server/import/*.test.ts', 'test/server/import/staged/!(kills|likeatonce).test.ts'],
   },
   maintenance: { files: ['src/server/maintenance/**/*.ts'], tests: ['test/server/maintenance/*.test.ts'] },
 };

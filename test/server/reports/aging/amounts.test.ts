@@ -135,6 +135,11 @@ const CASES: readonly Case[] = [
     buckets: [10, -10, 0, 0],
   },
   {
+    name: 'the same at one age',
+    lines: [row(1, 10), paid(2, -20, onto(1, 20)), row(3, 10)],
+    buckets: null,
+  },
+  {
     name: 'cents add up exactly',
     lines: [row(1, 0.1), row(2, 0.2), row(3, 1.1), row(4, 2.2)],
     buckets: [3.6, 0, 0, 0],
