@@ -121,12 +121,26 @@ describe('a client', () => {
     expect(await accepts(id, `${third.clientSecret} `)).toBe(false);
   });
 
-  it('with another secret lives as long again', async () => {
+  it('with another secret lives as long again, each time', async () => {
     const client = await create({ expires: '24h' });
-    service.clock.advance(20 * HOUR);
-    const made = await rotateClient(service.service, client.clientId, '24h');
-    expect(made.expiresAt).toBe(new Date(service.clock.now() + 24 * HOUR).toISOString());
-    expect(made.oldSecretEndsAt).toBe(client.expiresAt);
+    for (const hours of [20, 10]) {
+      service.clock.advance(hours * HOUR);
+      const [before] = (await listClients(service.service.store.read)).filter(
+        ({ clientId }) => clientId === client.clientId,
+      );
+      const made = await rotateClient(service.service, client.clientId, '24h');
+      expect(made.expiresAt).toBe(new Date(service.clock.now() + 24 * HOUR).toISOString());
+      expect(made.oldSecretEndsAt).toBe(before?.expiresAt);
+    }
+  });
+
+  it('of an earlier molar, which noted no beginning, lives for 90 days then', async () => {
+    const { clientId } = await create({ expires: '24h' });
+    await service.service.store.write((tx) =>
+      tx.run(sql`UPDATE api_clients SET created_at = NULL WHERE client_id = ${clientId}`),
+    );
+    const made = await rotateClient(service.service, clientId, '0');
+    expect(made.expiresAt).toBe(new Date(service.clock.now() + 90 * 24 * HOUR).toISOString());
   });
 
   it('whose secret is replaced while it asks gets no token', async () => {

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { createToken, revoke, rotateToken } from '../../src/server/tokens/admin.ts';
 import { listTokens, revokeToken } from '../../src/server/tokens/tokens.ts';
-import { ELSEWHERE, LOCATIONS, ORGANIZATION, OTHER_ORGANIZATION, PATIENTS } from '../support/ids.ts';
+import { ELSEWHERE, LOCATIONS, OPERATORIES, ORGANIZATION, OTHER_ORGANIZATION, PATIENTS } from '../support/ids.ts';
 import { bareRecords } from '../support/practice.ts';
 import { sharedService } from '../support/service.ts';
 import { inTheWay } from './meanwhile.ts';
@@ -70,8 +70,26 @@ describe('a new token', () => {
     ['of nobody', [String(LOCATIONS.west), '4711']],
     ['that is no id', ['west']],
     ['that is empty', ['']],
+    ['that is an operatory', [String(OPERATORIES.one)]],
   ])('is refused with a location %s', async (_name, locations) => {
     await expect(create({ locations })).rejects.toMatchObject({ problems: [{ source: '--locations' }] });
+  });
+
+  it('is refused for an organization that nobody has, and told what else is wrong', async () => {
+    const made = create({ organizations: [ORGANIZATION, 'nosuch'], locations: ['x'], expires: 'soon' });
+    await expect(made).rejects.toMatchObject({
+      problems: [{ source: '--for' }, { source: '--locations' }, { source: '--expires' }],
+    });
+  });
+
+  it('keeps a location that is given twice once', async () => {
+    const { id } = await create({ locations: [String(LOCATIONS.west), String(LOCATIONS.west)] });
+    expect(await listed(id)).toMatchObject({ locations: [LOCATIONS.west] });
+  });
+
+  it('lives for a century at most', async () => {
+    expect((await create({ expires: '36525d' })).expiresAt).toBe(later(36_525 * DAY));
+    await expect(create({ expires: '36526d' })).rejects.toMatchObject({ problems: [{ source: '--expires' }] });
   });
 
   it('keeps locations, of any organization that it is for, and that it only reads', async () => {

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
+import { createToken } from '../../../src/server/tokens/admin.ts';
 import { revokeTokenText } from '../../../src/server/tokens/tokens.ts';
-import { ORGANIZATION, PATIENTS, TOKENS } from '../../support/ids.ts';
+import { idsOf } from '../../support/calls.ts';
+import { LOCATIONS, ORGANIZATION, PATIENTS, TOKENS } from '../../support/ids.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { testPostgres } from '../../support/services.ts';
 
@@ -43,5 +45,19 @@ describe.each(['sqlite', 'postgres'] as const)('a token on %s', (store) => {
     expect([await status(), await status()]).toEqual([200, 200]);
     service.clock.advance(60_000);
     expect(await status()).toBe(401);
+  });
+
+  it('that is bound to a location binds nobody else, and nobody else frees it', async (context) => {
+    if (store === 'postgres' && (await testPostgres()) === undefined) return context.skip('needs PostgreSQL');
+    const service = await testService(undefined, { store });
+    opened.push(service);
+    const { token } = await createToken(service.service, {
+      ...{ organizations: [ORGANIZATION], scopes: ['model:read'], locations: [String(LOCATIONS.west)], readOnly: true },
+    });
+    const seen = async (by: string) => idsOf(await service.call('GET', '/patients', { token: by }));
+    // Whoever comes first finds the organization, which is cached for the others.
+    const [bound, all] = [await seen(token), await seen(TOKENS.read)];
+    expect(all.length).toBeGreaterThan(bound.length);
+    expect([await seen(token), await seen(TOKENS.read)]).toEqual([bound, all]);
   });
 });
