@@ -135,6 +135,23 @@ describe('a refused import', () => {
     expect(await places(service, records)).toEqual(expected);
   });
 
+  it.each([
+    ['PatientV1', ['firstName', 'lastName']],
+    ['DocumentV1', ['name', 'mimeType', 'file']],
+    ['TransactionTagV1', ['tagText', 'tagType']],
+    ['AppointmentV1', ['start', 'patient', 'provider', 'operatory']],
+    ['Transaction', ['ledgerType', 'amount', 'transactionDate', 'patient']],
+    ['Location', ['name']],
+    ['Operatory', ['location']],
+    ['PerioExam', ['patient']],
+    ['BillingType', ['name']],
+    ['InsuranceClaim', ['patient']],
+    ['ScheduleTemplateV1', ['location', 'operatory', 'provider', 'dayOfWeek', 'start', 'end']],
+  ])('names all that a %s must have', async (type, fields) => {
+    const found = await places(service, [line(type, { id: 1 })]);
+    expect(found.toSorted()).toEqual(fields.map((field) => `1 ${field}`).toSorted());
+  });
+
   it('counts lines from 1 and reports them in order of reading', async () => {
     const records = [
       patient(1),
