@@ -97,7 +97,7 @@ export function freeParts({ from, to }: Interval, busy: readonly Interval[]): In
   for (let index = firstEndingAfter(busy, from); index < busy.length && start < to; index++) {
     const taken = busy[index] as Interval;
     if (taken.from > start) parts.push({ from: start, to: Math.min(taken.from, to) });
-    start = Math.max(start, taken.to);
+    start = taken.to;
   }
   if (start < to) parts.push({ from: start, to });
   return parts;
