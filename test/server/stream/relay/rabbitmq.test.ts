@@ -1,7 +1,8 @@
 import { type AddressInfo, connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
-import { connect } from 'amqplib';
+import { connect, type MessageProperties } from 'amqplib';
 import sql from 'sql-template-tag';
 import { afterAll, describe, expect } from 'vitest';
+import type { StreamMessage } from '../../../../src/catalog/stream/messages.ts';
 import { appendMessage } from '../../../../src/server/stream/outbox.ts';
 import { relayTarget } from '../../../../src/server/stream/relay/broker.ts';
 import { Relay } from '../../../../src/server/stream/relay/relay.ts';
@@ -91,6 +92,14 @@ describe('Relay to RabbitMQ', () => {
       expect(byOrganization([...first].map(([id, text]) => ({ id, text })))).toEqual(byOrganization(expected));
       expect(expected.length).toBeGreaterThanOrEqual(CHANGES);
       expect(failures.length).toBeGreaterThan(0);
+      for (const { text, properties } of received) {
+        const { organizationId, id, operation } = JSON.parse(text) as StreamMessage;
+        expect(properties).toMatchObject({
+          ...{ contentType: 'application/json', contentEncoding: 'utf-8', appId: 'molar', type: operation },
+          // 2: the broker keeps it over a restart.
+          ...{ deliveryMode: 2, messageId: `${organizationId}.${id}` },
+        });
+      }
     },
   );
 
@@ -151,12 +160,16 @@ async function allMessages(stream: Stream): Promise<{ id: string; text: string }
 }
 
 /** Everything in the queue, in order. */
-async function drain(url: string): Promise<{ id: string; text: string }[]> {
+async function drain(url: string): Promise<{ id: string; text: string; properties: MessageProperties }[]> {
   const connection = await connect(url);
   const channel = await connection.createChannel();
-  const received: { id: string; text: string }[] = [];
+  const received: Awaited<ReturnType<typeof drain>> = [];
   for (let message = await channel.get(QUEUE, { noAck: true }); message !== false; ) {
-    received.push({ id: String(message.properties.messageId), text: message.content.toString() });
+    received.push({
+      id: String(message.properties.messageId),
+      text: message.content.toString(),
+      properties: message.properties,
+    });
     message = await channel.get(QUEUE, { noAck: true });
   }
   await connection.close();

@@ -1,0 +1,229 @@
+import sql from 'sql-template-tag';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendMessage, type SentMessage } from '../../../../src/server/stream/outbox.ts';
+import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
+import { type Confirmed, Session } from '../../../../src/server/stream/relay/session.ts';
+import { ORGANIZATION, OTHER_ORGANIZATION } from '../../../support/ids.ts';
+import { type TestService, testService } from '../../../support/service.ts';
+
+let service: TestService;
+let orgs: Map<string, number>;
+let open: AbortController[] = [];
+beforeEach(async () => {
+  service = await testService();
+  const rows = await service.service.store.read.all<{ id: string; org: number }>(
+    sql`SELECT id, org FROM organizations`,
+  );
+  orgs = new Map(rows.map(({ id, org }) => [id, org]));
+});
+afterEach(async () => {
+  for (const stopping of open) stopping.abort();
+  open = [];
+  await service.close();
+});
+
+const orgOf = (organization: string) => orgs.get(organization) as number;
+
+async function write(count: number, organization = ORGANIZATION): Promise<void> {
+  await service.service.store.write(async (tx) => {
+    for (let at = 0; at < count; at++) {
+      await appendMessage(tx, {
+        org: orgOf(organization),
+        key: { organizationId: organization, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' },
+        sendTime: service.clock.text(),
+        correlationId: null,
+        payload: `{"id":${at + 1}}`,
+        places: '',
+        record: null,
+      });
+    }
+  });
+}
+
+const newestOf = async (organization: string) => (await service.service.stream.positionsOf(orgOf(organization))).newest;
+
+/** A message in short. */
+const shortly = ({ operation, routingKey, number }: SentMessage) =>
+  `${routingKey.startsWith(`${ORGANIZATION}.`) ? 'own' : 'other'} ${operation === 'resync' ? 'resync ' : ''}${number}`;
+
+/** A broker that does as it is told, and a session with it that begins behind everything that is there. */
+async function session(from?: (org: number) => number) {
+  const sent: SentMessage[] = [];
+  const settle: ((taken: boolean) => void)[] = [];
+  const [broken, stopping] = [new AbortController(), new AbortController()];
+  open.push(stopping);
+  const script = { confirms: true, isFull: false, makeRoom: () => {} };
+  const broker: Broker = {
+    broken: broken.signal,
+    publish: (message, settled) => {
+      sent.push(message);
+      settle.push(settled);
+      if (script.confirms) settled(true);
+      return !script.isFull;
+    },
+    drained: () =>
+      new Promise((resolve) => {
+        script.makeRoom = resolve;
+      }),
+    close: async () => {},
+  };
+  const confirmed: Confirmed[] = [];
+  const begin = new Map<number, { epoch: string; number: number }>();
+  for (const org of orgs.values()) {
+    const { epoch, newest } = await service.service.stream.positionsOf(org);
+    begin.set(org, { epoch, number: from?.(org) ?? newest });
+  }
+  const made = new Session(
+    service.service,
+    broker,
+    (org) => begin.get(org),
+    stopping.signal,
+    (more) => confirmed.push(...more),
+  );
+  const pumping = made.pump();
+  const end = () => {
+    stopping.abort();
+    return pumping;
+  };
+  return { sent, settle, confirmed, broken, script, pumping, end, texts: () => sent.map(shortly) };
+}
+
+const turns = async (count = 20) => {
+  for (let at = 0; at < count; at++) await new Promise(setImmediate);
+};
+
+describe('a connection of a relay', () => {
+  it('sends nothing more until the broker has room again', async () => {
+    const first = (await newestOf(ORGANIZATION)) + 1;
+    const { script, texts, end } = await session();
+    script.isFull = true;
+    await write(3);
+    await expect.poll(texts).toEqual([`own ${first}`]);
+    await turns();
+    expect(texts()).toEqual([`own ${first}`]);
+    script.makeRoom();
+    await expect.poll(texts).toEqual([`own ${first}`, `own ${first + 1}`]);
+    script.isFull = false;
+    script.makeRoom();
+    await expect.poll(texts).toHaveLength(3);
+    await end();
+  });
+
+  it('sends pages of 500 in turn, so that none of the organizations waits for all of another', async () => {
+    const first = (await newestOf(OTHER_ORGANIZATION)) + 1;
+    const begin = new Map([...orgs.values()].map((org) => [org, 0]));
+    for (const [id, org] of orgs) begin.set(org, await newestOf(id));
+    await write(1100);
+    await write(2, OTHER_ORGANIZATION);
+    const { texts, end } = await session((org) => begin.get(org) as number);
+    await expect.poll(() => texts().length).toBe(1102);
+    const at = texts().indexOf(`other ${first}`);
+    expect(at).toBeLessThanOrEqual(500);
+    expect(texts()[at + 1]).toBe(`other ${first + 1}`);
+    await end();
+  });
+
+  it('tells of what is deleted while it is behind, and goes on behind it', async () => {
+    const first = (await newestOf(ORGANIZATION)) + 1;
+    const { script, sent, texts, end } = await session();
+    script.isFull = true;
+    await write(1);
+    await expect.poll(texts).toHaveLength(1);
+    await write(5);
+    const floor = first + 3;
+    await service.service.store.write(async (tx) => {
+      await tx.run(sql`UPDATE stream_heads SET floor = ${floor} WHERE org = ${orgOf(ORGANIZATION)}`);
+      await tx.run(sql`DELETE FROM stream_messages WHERE org = ${orgOf(ORGANIZATION)} AND seq <= ${floor}`);
+    });
+    script.isFull = false;
+    script.makeRoom();
+    await expect.poll(texts).toHaveLength(4);
+    expect(texts()).toEqual([`own ${first}`, `own resync ${floor}`, `own ${floor + 1}`, `own ${floor + 2}`]);
+    expect(JSON.parse((sent[1] as SentMessage).text).payload).toEqual({ requested: 0, resumedAfter: floor });
+    await end();
+  });
+
+  it('tells of another history, and goes on in that one', async () => {
+    const newest = await newestOf(ORGANIZATION);
+    const { sent, texts, confirmed, end } = await session((org) => (org === orgOf(ORGANIZATION) ? newest + 1000 : 0));
+    await expect.poll(texts).toContain(`own resync ${newest}`);
+    await write(1);
+    await expect.poll(texts).toContain(`own ${newest + 1}`);
+    await end();
+    const own = orgOf(ORGANIZATION);
+    const { epoch } = await service.service.stream.positionsOf(own);
+    expect(confirmed.filter(({ org }) => org === own)).toEqual([
+      { org: own, position: { epoch, number: newest } },
+      { org: own, position: { epoch, number: newest + 1 } },
+    ]);
+    expect(sent).toHaveLength(confirmed.length);
+  });
+
+  it('says nothing of an organization that is gone, and sends what is left of it', async () => {
+    const { newest } = await service.service.stream.positionsOf(orgOf(OTHER_ORGANIZATION));
+    const org = orgOf(OTHER_ORGANIZATION);
+    await write(2, OTHER_ORGANIZATION);
+    await service.service.store.write(async (tx) => {
+      await tx.run(sql`UPDATE stream_heads SET floor = ${newest + 1} WHERE org = ${org}`);
+      await tx.run(sql`DELETE FROM stream_messages WHERE org = ${org} AND seq <= ${newest + 1}`);
+      await tx.run(sql`UPDATE organizations SET org = ${org + 1000} WHERE org = ${org}`);
+    });
+    const own = await newestOf(ORGANIZATION);
+    const { texts, end } = await session((each) => (each === org ? 0 : own));
+    await expect.poll(texts).toEqual([`other ${newest + 2}`]);
+    await end();
+  });
+
+  it('waits at its stop for what is in flight, and counts it', async () => {
+    const { script, settle, confirmed, texts, end } = await session();
+    script.confirms = false;
+    await write(2);
+    await expect.poll(texts).toHaveLength(2);
+    let over = false;
+    const ended = end().then(() => {
+      over = true;
+    });
+    await turns();
+    expect(over).toBe(false);
+    settle[1]?.(true);
+    await turns();
+    expect([over, confirmed.length]).toEqual([false, 0]);
+    settle[0]?.(true);
+    await ended;
+    expect(confirmed).toHaveLength(2);
+  });
+
+  it('does not wait at its stop for a broker that is gone', async () => {
+    const { script, texts, broken, end } = await session();
+    script.confirms = false;
+    await write(1);
+    await expect.poll(texts).toHaveLength(1);
+    const ended = end();
+    await turns();
+    broken.abort(new Error('cut'));
+    await ended;
+  });
+
+  it('ends with what the broker refused, or with why it is gone', async () => {
+    const refusing = await session();
+    refusing.script.confirms = false;
+    await write(1);
+    await expect.poll(refusing.texts).toHaveLength(1);
+    refusing.settle[0]?.(false);
+    await expect(refusing.pumping).rejects.toThrow('The broker refused a message.');
+    const cut = await session();
+    cut.broken.abort(new Error('cut'));
+    await expect(cut.pumping).rejects.toThrow('cut');
+  });
+
+  it('counts nothing that comes of a connection that has ended', async () => {
+    const { script, settle, confirmed, texts, broken, pumping } = await session();
+    script.confirms = false;
+    await write(1);
+    await expect.poll(texts).toHaveLength(1);
+    broken.abort(new Error('cut'));
+    await expect(pumping).rejects.toThrow('cut');
+    settle[0]?.(true);
+    expect(confirmed).toEqual([]);
+  });
+});
