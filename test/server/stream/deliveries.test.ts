@@ -158,7 +158,7 @@ describe('an async delivery (D41)', () => {
   });
 });
 
-describe('a delivery that fails', () => {
+describe('a delivery that fails, or is shared', () => {
   const actor = { who: 'token 1', address: '127.0.0.1', requestId: 'r' };
   const asked = (filter: string) => (tx: Transaction) =>
     addDelivery(
@@ -180,7 +180,7 @@ describe('a delivery that fails', () => {
     const deliveries = new Deliveries(store, service.clock.now);
     deliveries.start(
       () => undefined,
-      (fault) => faults.push(fault),
+      (fault, requestId) => faults.push(`${fault} of ${requestId}`),
     );
     await deliveries.idle();
     return (await allMessages(service))
@@ -199,7 +199,7 @@ describe('a delivery that fails', () => {
     };
     const faults: unknown[] = [];
     expect(await deliver({ ...store, write }, faults)).toEqual(['firstName==bob READ', 'firstName==bob READ_COMPLETE']);
-    expect(faults.map(String)).toEqual(['Error: the disk is full', 'Error: the disk is full']);
+    expect(faults).toEqual(Array(2).fill('Error: the disk is full of r'));
   });
 
   it('is given up when its question is no longer understood, and holds up no other', async () => {
@@ -211,6 +211,28 @@ describe('a delivery that fails', () => {
     expect(await deliver(store, faults)).toEqual(['firstName==bob READ', 'firstName==bob READ_COMPLETE']);
     expect(faults).toHaveLength(1);
     expect(await countDeliveries(store.read)).toBe(0);
+  });
+
+  it('is every record once where two servers deliver it', async () => {
+    service = await testService([...bareRecords(), ...Array.from({ length: 350 }, (_, n) => person(n + 1))]);
+    const { store } = service.service;
+    await store.write(asked('lastName==Many'));
+    const servers = [0, 1].map(() => new Deliveries(store, service.clock.now));
+    const faults: unknown[] = [];
+    for (const server of servers) {
+      server.start(
+        () => undefined,
+        (fault) => faults.push(fault),
+      );
+    }
+    await Promise.all(servers.map((server) => server.idle()));
+    const messages = (await allMessages(service)).filter(({ correlationId }) => correlationId !== null);
+    expect(messages.slice(0, -1).map(({ payload }) => payload.id)).toEqual(
+      Array.from({ length: 350 }, (_, n) => 350 - n),
+    );
+    expect([messages.at(-1)?.payload, faults]).toEqual([{ total: 350 }, []]);
+    const sum = (of: 'completed' | 'delivered') => servers.reduce((all, server) => all + server[of], 0);
+    expect([sum('completed'), sum('delivered')]).toEqual([1, 350]);
   });
 });
 

@@ -7,7 +7,7 @@ import { refusalOf, sourcesOf } from '../../support/calls.ts';
 import { LOCATIONS, ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { address, type Listener, listen } from './listening.ts';
+import { address, type Listener, listen, numberIn } from './listening.ts';
 import { allMessages, ownMessages } from './told.ts';
 
 let service: TestService;
@@ -217,6 +217,23 @@ describe('silence', () => {
     const listener = await listen(await address(quick));
     await expect.poll(() => listener.comments.length).toBeGreaterThan(2);
     expect(listener.comments.slice(0, 2)).toEqual([`from ${listener.begin}`, `heartbeat ${listener.begin}`]);
+    listener.close();
+    await quick.close();
+  });
+
+  it('is also what a listener hears while others get messages, and needs not be told of again', {
+    timeout: 60_000,
+  }, async () => {
+    const quick = await testService(bareRecords(), { listeners: { heartbeatMs: 500 } });
+    const listener = await listen(await address(quick), { query: '?routingKey=*.*.DocumentV1.*' });
+    let posted = 0;
+    const told = () => listener.comments.map((comment) => numberIn(comment.replace(/^heartbeat /, '')));
+    // Heartbeats come while there is no pause, and tell how far it has come.
+    while (!told().some((number) => number > listener.position)) {
+      const body = { tagText: `other ${++posted}`, isPredefined: false, tagType: 'PAYMENT_TAG' };
+      await quick.call('POST', '/transactiontags', { body });
+    }
+    expect(listener.events).toEqual([]);
     listener.close();
     await quick.close();
   });
