@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,8 @@ import LocationproductionnetscheduleReport from '../../../src/commands/locationp
 import PatientsList from '../../../src/commands/patients/list.ts';
 import { eventOf, messageOf, streamAnswer } from '../../core/stream/messages.ts';
 import { answer, broken, problem, Script, type Step, success } from '../../core/transport/script.ts';
+import { need } from '../../support/capabilities.ts';
+import { openBelow } from '../../support/descriptors.ts';
 import { jsonFailure, runCommand } from '../runcommand.ts';
 
 let folder: string;
@@ -91,6 +94,16 @@ describe('list --async', () => {
     expect((await patients(new Script(delivery(names), asked()), ...argv)).exitCode).toBe(0);
     expect(await readFile(out, 'utf8')).toBe('id\n2\n4\n9\n');
     expect(await readdir(folder)).toEqual(['patients.csv']);
+  });
+
+  it('leaves no file open, whatever comes of it', async (context) => {
+    need(context, 'proc');
+    const below = () => openBelow(realpathSync(tmpdir()));
+    const before = below();
+    await patients(new Script(delivery(names), asked()));
+    await patients(new Script(delivery(names), asked()), '--limit', '1');
+    await patients(new Script(delivery(names, 4), asked()));
+    expect(below()).toEqual(before);
   });
 
   it('fails as the endpoint fails', async () => {

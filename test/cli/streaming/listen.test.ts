@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -191,6 +192,20 @@ describe('stream listen --forward-to', () => {
     const script = new Script(stream(), answer(200, ''));
     const ran = await listen(['--limit', '1', '--forward-to', url, '--format', 'ndjson'], { script });
     expect(JSON.parse(ran.stdout)).toEqual(messages[0]);
+  });
+
+  it('keeps the position of a message before it offers the next one', async () => {
+    const kept: unknown[] = [];
+    const taken = () => {
+      const streams = join(folder, 'streams');
+      const file = readdirSync(streams).find((name) => name.endsWith('.json')) ?? '';
+      kept.push(JSON.parse(readFileSync(join(streams, file), 'utf8')).position);
+      return answer(204, '');
+    };
+    await listen(['--name', 'mirror', '--forward-to', url, '--limit', '3'], {
+      script: new Script(stream(), taken, taken, taken),
+    });
+    expect(kept).toEqual(['0a1b2c3d-40', '0a1b2c3d-41', '0a1b2c3d-42']);
   });
 
   it('keeps the position at the last message that was taken', async () => {

@@ -148,6 +148,24 @@ describe('listening to a broker', () => {
     expect(ids.filter((id) => id === 2)).toEqual([2, 2]);
   });
 
+  it('takes no more than a hundred messages that it has not handled', async () => {
+    const name = nameOf();
+    const queue = `molar.${name}`;
+    await listen(new AmqpSource(question({ name })), 1, { onOpened: () => publish(1) });
+    const ids = Array.from({ length: 130 }, (_, at) => at + 2);
+    await publish(...ids);
+    const left: number[] = [];
+    const onMessage = async (id: number) => {
+      if (id > 4) return;
+      // As many as were handled and acknowledged come in their place.
+      const expected = 30 - (id - 2);
+      await expect.poll(async () => (await channel.checkQueue(queue)).messageCount).toBe(expected);
+      left.push(expected);
+    };
+    expect(await listen(new AmqpSource(question({ name })), 130, { onMessage })).toEqual(ids);
+    expect([left, (await channel.checkQueue(queue)).messageCount]).toEqual([[30, 29, 28], 0]);
+  });
+
   it('drops what is no message, and says so', async () => {
     const foreign: string[] = [];
     const onOpened = async () => {

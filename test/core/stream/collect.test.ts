@@ -103,6 +103,18 @@ describe('collect', () => {
     const alive = Array.from({ length: 9 }, (): StreamItem => ({ kind: 'seen', position: '41' }));
     expect(await run(itemsOf(opened, ...alive), now)).toMatchObject({ failure: { code: 'run.overtime', exitCode: 7 } });
   });
+
+  it('waits as long for each record, and after each connection', async () => {
+    let time = 0;
+    const items = async function* () {
+      const given = [opened, readItem(read(1)), readItem(read(2)), opened, opened, readItem(complete(2))];
+      for (const item of given) {
+        time += 1000;
+        yield item;
+      }
+    };
+    expect(await run(items(), () => time)).toMatchObject({ rows: rowsOf(1, 2) });
+  });
 });
 
 describe('collecting over a connection that breaks', () => {

@@ -104,6 +104,18 @@ describe('a connection to the stream', () => {
     expect(await connect(sourceOf(script))).toEqual(['from 0a1b2c3d-40', '41', '42', '30', '31']);
   });
 
+  it('drops the message behind which it was to begin', async () => {
+    const events = [41, 42].map((id) => eventOf(messageOf(id)));
+    const source = sourceOf(new Script(streamAnswer(events)), { after: '41' });
+    expect(await connect(source)).toEqual(['from 0a1b2c3d-40', '42']);
+  });
+
+  it('lets go of the connection when nobody takes more of it', async () => {
+    const script = new Script(streamAnswer([eventOf(messageOf(41))], { hangs: true }));
+    for await (const item of sourceOf(script).connect(never)) if (item.kind === 'message') break;
+    expect(script.requests[0]?.signal?.aborted).toBe(true);
+  });
+
   it('drops an event that was cut off', async () => {
     const cut = eventOf(messageOf(42)).trimEnd();
     expect(await connect(sourceOf(new Script(streamAnswer([eventOf(messageOf(41)), cut]))))).toEqual([

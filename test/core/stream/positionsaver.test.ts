@@ -27,6 +27,9 @@ describe('PositionKeeper', () => {
       await vi.advanceTimersByTimeAsync(1000);
       await keeper.flush();
       expect(saved).toEqual(['4', '7', '8']);
+      await keeper.advance('9');
+      await vi.advanceTimersByTimeAsync(250);
+      expect(saved).toEqual(['4', '7', '8', '9']);
     } finally {
       vi.useRealTimers();
     }
@@ -43,6 +46,19 @@ describe('PositionKeeper', () => {
     expect(steps).toEqual(['begin 2', 'end 2']);
     await Promise.all([keeper.advance('3').then(() => keeper.advance('4')), keeper.flush()]);
     expect(steps.slice(2)).toEqual(['begin 3', 'end 3', 'begin 4', 'end 4']);
+  });
+
+  it('saves at the end what could not be saved before', async () => {
+    const saved: string[] = [];
+    let failing = true;
+    const keeper = new PositionSaver(async (position) => {
+      if (failing) throw new Error('disk full');
+      saved.push(position);
+    }, 0);
+    await expect(keeper.start('1')).rejects.toThrow('disk full');
+    failing = false;
+    await keeper.flush();
+    expect(saved).toEqual(['1']);
   });
 
   it('fails the next message when a save failed meanwhile', async () => {

@@ -49,9 +49,10 @@ describe('postMessage', () => {
         await new Promise(() => undefined);
       })(),
     };
-    expect((await post(silent, undefined, 50)).thrown).toMatchObject({
-      message: 'localhost:3000 did not respond within 0.05 s.',
-    });
+    const { thrown, request } = await post(silent, undefined, 50);
+    expect(thrown).toMatchObject({ message: 'localhost:3000 did not respond within 0.05 s.' });
+    // It would take the message later, too, when it was offered again.
+    expect(request.signal?.aborted).toBe(true);
   });
 
   it('ends with the reason of the signal', async () => {
