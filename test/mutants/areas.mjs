@@ -27,7 +27,12 @@ export const AREAS = {
   },
   relay: {
     files: ['src/server/stream/relay/{relay,window,cursors,session}.ts'],
-    tests: ['test/server/stream/relay/{relay,window}.test.ts'],
+    tests: ['test/server/stream/relay/{cursors,relay,session,window}.test.ts'],
+  },
+  stream: {
+    files: ['src/server/stream/*.ts', 'src/core/stream/*.ts', 'src/cli/streaming/*.ts'],
+    // The crowd measures memory, in a process of its own.
+    tests: ['test/server/stream/!(crowd).test.ts', 'test/core/stream/*.test.ts', 'test/cli/streaming/*.test.ts'],
   },
   limits: {
     files: ['src/server/http/ratelimit.ts', 'src/server/budgets/*.ts'],
