@@ -1,53 +1,13 @@
 import fc from 'fast-check';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendMessage, type SentMessage, type StoredMessage } from '../../../../src/server/stream/outbox.ts';
-import type { Broker, RelayTarget } from '../../../../src/server/stream/relay/broker.ts';
+import type { StoredMessage } from '../../../../src/server/stream/outbox.ts';
+import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
 import { Relay } from '../../../../src/server/stream/relay/relay.ts';
 import { type TestService, testService } from '../../../support/service.ts';
+import { FakeBroker, TARGET, until, writeMessages } from './fakebroker.ts';
 
-const TARGET: RelayTarget = { url: 'amqp://broker.example.com', exchange: 'molar.stream', name: 'broker:5672 /' };
 const events = { connected: () => {}, failed: () => {} };
-
-/** A broker in memory: takes messages, confirms them in an order of its own, and breaks when it is told to. */
-class FakeBroker {
-  readonly taken: StoredMessage[] = [];
-  connections = 0;
-  inFlight = 0;
-  most = 0;
-  /** Asked before each message; true breaks the connection, after the broker has taken it or before. */
-  breaks: (count: number) => 'before' | 'after' | undefined = () => undefined;
-  refuses: (message: SentMessage) => boolean = () => false;
-  isDown = () => false;
-  private sent = 0;
-
-  readonly open = async (): Promise<Broker> => {
-    this.connections++;
-    if (this.isDown()) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
-    const broken = new AbortController();
-    this.inFlight = 0;
-    return {
-      broken: broken.signal,
-      publish: (message, settled) => {
-        const end = this.breaks(++this.sent);
-        if (broken.signal.aborted || end === 'before') {
-          broken.abort(new Error('cut'));
-          return true;
-        }
-        this.taken.push(message as StoredMessage);
-        this.most = Math.max(this.most, ++this.inFlight);
-        if (end === 'after') broken.abort(new Error('cut'));
-        setTimeout(() => {
-          this.inFlight--;
-          settled(!this.refuses(message));
-        }, this.sent % 3);
-        return this.sent % 7 !== 0;
-      },
-      drained: async () => {},
-      close: async () => broken.abort(new Error('closed')),
-    };
-  };
-}
 
 let service: TestService;
 let org: { org: number; id: string };
@@ -62,28 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => service.close());
 
-async function write(count: number): Promise<void> {
-  await service.service.store.write(async (tx) => {
-    for (let at = 0; at < count; at++) {
-      const key = { organizationId: org.id, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' };
-      const sendTime = service.clock.text();
-      await appendMessage(tx, {
-        org: org.org,
-        key,
-        sendTime,
-        correlationId: null,
-        payload: `{"id":${at + 1}}`,
-        places: '',
-        record: null,
-      });
-    }
-  });
-  await service.service.stream.refresh();
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+const write = (count: number) => writeMessages(service, org, count);
 
 /** The end of a connection that does nothing but be cut. */
 function gone(cut: AbortSignal): Promise<Error> {
@@ -178,7 +117,59 @@ describe('Relay', () => {
     });
     await opening;
     await relay.stop();
-    expect(relay.relayed).toBe(0);
+    // That it was cut off when it was to end is no failure.
+    expect([relay.relayed, relay.failures]).toEqual([0, 0]);
+  });
+
+  it('tells when it is connected and why it is not, closes what it opens, and names no address', async () => {
+    const broker = new FakeBroker();
+    const problems: unknown[] = [
+      new Error(`no answer of amqp://user:secret@broker ${'x'.repeat(300)}`),
+      Object.assign(new Error('amqp://user:secret@broker'), { code: 404 }),
+      'amqp://user:secret@broker',
+    ];
+    const heard: string[] = [];
+    const told = {
+      connected: (target: string) => heard.push(`connected ${target}`),
+      failed: (_target: string, reason: string) => heard.push(reason),
+    };
+    const relay = await Relay.start(service.service, TARGET, told, async () => {
+      if (problems.length > 0) throw problems.shift();
+      return broker.open();
+    });
+    await until(() => relay.connected);
+    await until(() => relay.lag === 0);
+    await relay.stop();
+    expect(relay.connected).toBe(false);
+    expect(heard).toEqual([
+      `no answer of its address ${'x'.repeat(300)}`.slice(0, 200),
+      '404',
+      'unknown',
+      'connected broker:5672 /',
+    ]);
+    expect([broker.connections, broker.closed]).toEqual([1, 1]);
+  });
+
+  it('keeps how far it has come while it runs, for each exchange of a broker', async () => {
+    const kept = () =>
+      service.service.store.read.all<{ target: string }>(
+        sql`SELECT DISTINCT target FROM relay_positions WHERE org = ${org.org} AND position LIKE '%-%' ORDER BY target`,
+      );
+    const [one, two] = [new FakeBroker(), new FakeBroker()];
+    const other = { ...TARGET, exchange: 'other' };
+    await write(3);
+    const relays = [
+      await Relay.start(service.service, TARGET, events, one.open),
+      await Relay.start(service.service, other, events, two.open),
+    ];
+    await until(async () => (await kept()).length === 2);
+    await until(() => relays.every(({ lag }) => lag === 0));
+    for (const relay of relays) await relay.stop();
+    expect((await kept()).map(({ target }) => target)).toEqual([
+      'relay broker:5672 / molar.stream',
+      'relay broker:5672 / other',
+    ]);
+    expect(own(two)).toEqual(own(one));
   });
 
   it('sends again what a broker refused', async () => {

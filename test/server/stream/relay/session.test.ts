@@ -40,6 +40,13 @@ async function write(count: number, organization = ORGANIZATION): Promise<void> 
   });
 }
 
+async function removeUpTo(floor: number, organization = ORGANIZATION): Promise<void> {
+  await service.service.store.write(async (tx) => {
+    await tx.run(sql`UPDATE stream_heads SET floor = ${floor} WHERE org = ${orgOf(organization)}`);
+    await tx.run(sql`DELETE FROM stream_messages WHERE org = ${orgOf(organization)} AND seq <= ${floor}`);
+  });
+}
+
 const newestOf = async (organization: string) => (await service.service.stream.positionsOf(orgOf(organization))).newest;
 
 /** A message in short. */
@@ -131,10 +138,7 @@ describe('a connection of a relay', () => {
     await expect.poll(texts).toHaveLength(1);
     await write(5);
     const floor = first + 3;
-    await service.service.store.write(async (tx) => {
-      await tx.run(sql`UPDATE stream_heads SET floor = ${floor} WHERE org = ${orgOf(ORGANIZATION)}`);
-      await tx.run(sql`DELETE FROM stream_messages WHERE org = ${orgOf(ORGANIZATION)} AND seq <= ${floor}`);
-    });
+    await removeUpTo(floor);
     script.isFull = false;
     script.makeRoom();
     await expect.poll(texts).toHaveLength(4);
@@ -160,18 +164,27 @@ describe('a connection of a relay', () => {
   });
 
   it('says nothing of an organization that is gone, and sends what is left of it', async () => {
-    const { newest } = await service.service.stream.positionsOf(orgOf(OTHER_ORGANIZATION));
     const org = orgOf(OTHER_ORGANIZATION);
+    const newest = await newestOf(OTHER_ORGANIZATION);
+    const own = (await newestOf(ORGANIZATION)) + 1;
     await write(2, OTHER_ORGANIZATION);
-    await service.service.store.write(async (tx) => {
-      await tx.run(sql`UPDATE stream_heads SET floor = ${newest + 1} WHERE org = ${org}`);
-      await tx.run(sql`DELETE FROM stream_messages WHERE org = ${org} AND seq <= ${newest + 1}`);
-      await tx.run(sql`UPDATE organizations SET org = ${org + 1000} WHERE org = ${org}`);
-    });
-    const own = await newestOf(ORGANIZATION);
-    const { texts, end } = await session((each) => (each === org ? 0 : own));
-    await expect.poll(texts).toEqual([`other ${newest + 2}`]);
-    await end();
+    await removeUpTo(newest + 1, OTHER_ORGANIZATION);
+    await service.service.store.write((tx) =>
+      tx.run(sql`UPDATE organizations SET org = ${org + 1000} WHERE org = ${org}`),
+    );
+    const begun = await session((each) => (each === org ? 0 : own - 1));
+    await expect.poll(begun.texts).toEqual([`other ${newest + 2}`]);
+    // While it is connected, too.
+    begun.script.isFull = true;
+    await write(1);
+    await expect.poll(begun.texts).toContain(`own ${own}`);
+    await write(2, OTHER_ORGANIZATION);
+    await removeUpTo(newest + 3, OTHER_ORGANIZATION);
+    begun.script.isFull = false;
+    begun.script.makeRoom();
+    await expect.poll(begun.texts).toContain(`other ${newest + 4}`);
+    expect(begun.texts().slice(2)).toEqual([`other ${newest + 4}`]);
+    await begun.end();
   });
 
   it('waits at its stop for what is in flight, and counts it', async () => {

@@ -1,0 +1,81 @@
+import { appendMessage, type SentMessage, type StoredMessage } from '../../../../src/server/stream/outbox.ts';
+import type { Broker, RelayTarget } from '../../../../src/server/stream/relay/broker.ts';
+import type { TestService } from '../../../support/service.ts';
+
+export const TARGET: RelayTarget = {
+  url: 'amqp://broker.example.com',
+  exchange: 'molar.stream',
+  name: 'broker:5672 /',
+};
+
+/** A broker in memory: takes messages, confirms them in an order of its own, and breaks when it is told to. */
+export class FakeBroker {
+  readonly taken: StoredMessage[] = [];
+  connections = 0;
+  closed = 0;
+  inFlight = 0;
+  most = 0;
+  /** Asked before each message; true breaks the connection, after the broker has taken it or before. */
+  breaks: (count: number) => 'before' | 'after' | undefined = () => undefined;
+  refuses: (message: SentMessage) => boolean = () => false;
+  isDown = () => false;
+  private sent = 0;
+
+  readonly open = async (): Promise<Broker> => {
+    this.connections++;
+    if (this.isDown()) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    const broken = new AbortController();
+    this.inFlight = 0;
+    return {
+      broken: broken.signal,
+      publish: (message, settled) => {
+        const end = this.breaks(++this.sent);
+        if (broken.signal.aborted || end === 'before') {
+          broken.abort(new Error('cut'));
+          return true;
+        }
+        this.taken.push(message as StoredMessage);
+        this.most = Math.max(this.most, ++this.inFlight);
+        if (end === 'after') broken.abort(new Error('cut'));
+        setTimeout(() => {
+          this.inFlight--;
+          settled(!this.refuses(message));
+        }, this.sent % 3);
+        return this.sent % 7 !== 0;
+      },
+      drained: async () => {},
+      close: async () => {
+        this.closed++;
+        broken.abort(new Error('closed'));
+      },
+    };
+  };
+}
+
+/** Writes messages of an organization, and has the stream know of them. */
+export async function writeMessages(
+  service: TestService,
+  org: { readonly org: number; readonly id: string },
+  count: number,
+): Promise<void> {
+  await service.service.store.write(async (tx) => {
+    for (let at = 0; at < count; at++) {
+      const key = { organizationId: org.id, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' };
+      const sendTime = service.clock.text();
+      await appendMessage(tx, {
+        org: org.org,
+        key,
+        sendTime,
+        correlationId: null,
+        payload: `{"id":${at + 1}}`,
+        places: '',
+        record: null,
+      });
+    }
+  });
+  await service.service.stream.refresh();
+}
+
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+}

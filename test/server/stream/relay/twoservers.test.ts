@@ -1,0 +1,77 @@
+import sql from 'sql-template-tag';
+import { describe, expect } from 'vitest';
+import { Relay } from '../../../../src/server/stream/relay/relay.ts';
+import { ORGANIZATION } from '../../../support/ids.ts';
+import { postgresTest } from '../../../support/postgres.ts';
+import { bareRecords } from '../../../support/practice.ts';
+import { type TestService, testService } from '../../../support/service.ts';
+import { ownOrg, ownPositions } from '../told.ts';
+import { FakeBroker, TARGET, until, writeMessages } from './fakebroker.ts';
+
+const EVENTS = { connected: () => {}, failed: () => {} };
+
+const write = async (service: TestService, count: number) =>
+  writeMessages(service, { org: await ownOrg(service), id: ORGANIZATION }, count);
+const newest = async (service: TestService) => (await ownPositions(service)).newest;
+
+const numbers = ({ taken }: FakeBroker) =>
+  taken.filter(({ routingKey }) => routingKey.startsWith(`${ORGANIZATION}.`)).map(({ number }) => number);
+
+const leases = ({ service }: TestService) =>
+  service.store.read.all(sql`SELECT name FROM leases WHERE name LIKE 'relay %'`);
+
+describe('relays of one broker on one database', () => {
+  postgresTest('take turns: one sends, and another goes on where that stopped', async (database) => {
+    const servers = [
+      await testService(bareRecords(), { database: database.url }),
+      await testService([], { database: database.url }),
+    ] as const;
+    const brokers = [new FakeBroker(), new FakeBroker()] as const;
+    try {
+      const first = await Relay.start(servers[0].service, TARGET, EVENTS, brokers[0].open);
+      await until(() => first.connected);
+      const second = await Relay.start(servers[1].service, TARGET, EVENTS, brokers[1].open);
+      await write(servers[1], 5);
+      const before = await newest(servers[0]);
+      await until(() => numbers(brokers[0]).at(-1) === before);
+      expect(brokers[1].connections).toBe(0);
+      await first.stop();
+      await write(servers[0], 2);
+      await until(() => numbers(brokers[1]).length >= 2);
+      expect(numbers(brokers[1])).toEqual([before + 1, before + 2]);
+      await second.stop();
+      expect(await leases(servers[0])).toEqual([]);
+    } finally {
+      for (const server of servers) await server.close();
+    }
+  });
+
+  postgresTest('send nothing while another server is taken for the one', async (database) => {
+    const server = await testService(bareRecords(), { database: database.url });
+    const broker = new FakeBroker();
+    const { store } = server.service;
+    try {
+      const relay = await Relay.start(server.service, TARGET, EVENTS, broker.open);
+      await until(() => relay.connected);
+      // As where this server was silent for so long that its lease was over.
+      await store.write((tx) =>
+        tx.run(sql`UPDATE leases SET holder = 'another', until = until + 1000000000 WHERE name LIKE 'relay %'`),
+      );
+      await until(() => !relay.connected);
+      const told = numbers(broker).length;
+      await write(server, 3);
+      const at = await newest(server);
+      // It reads what the other one has brought.
+      const org = await ownOrg(server);
+      await store.write((tx) =>
+        tx.run(sql`UPDATE relay_positions SET position = ${String(at - 1)} WHERE org = ${org}`),
+      );
+      await store.write((tx) => tx.run(sql`DELETE FROM leases WHERE name LIKE 'relay %'`));
+      await until(() => numbers(broker).length > told);
+      expect(numbers(broker).slice(told)).toEqual([at]);
+      await relay.stop();
+    } finally {
+      await server.close();
+    }
+  });
+});
