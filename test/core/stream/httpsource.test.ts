@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../../src/core/failure.ts';
+import { Failure, localFailure } from '../../../src/core/failure.ts';
 import { HttpSource, type HttpStreamOptions } from '../../../src/core/stream/httpsource.ts';
 import { ConnectionLost, type StreamItem } from '../../../src/core/stream/source.ts';
+import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
 import type { ClientOptions } from '../../../src/core/transport/client.ts';
 import { ConnectionFailure } from '../../../src/core/transport/send.ts';
 import { answer, broken, clientOf, problem, Script, type Step } from '../transport/script.ts';
@@ -42,6 +43,7 @@ describe('a connection to the stream', () => {
     expect(request?.url).toBe('https://api.example.com/api/v1/stream?routingKey=*.*.PatientV1.*&routingKey=org-1.%23');
     expect(request?.headers).toMatchObject({
       accept: 'text/event-stream',
+      'cache-control': 'no-cache',
       'last-event-id': '7',
       authorization: 'Bearer secret',
       'organization-id': 'org-1',
@@ -54,6 +56,16 @@ describe('a connection to the stream', () => {
     await connect(source);
     await connect(source);
     expect(script.requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '0a1b2c3d-40']);
+    expect(script.requests[0]?.url).toBe('https://api.example.com/api/v1/stream');
+  });
+
+  it.each([undefined, 'no position'])('goes on from now where the server tells no position (%s)', async (header) => {
+    const unplaced = () => streamAnswer([], { headers: { 'x-stream-position': header as string } });
+    const script = new Script(unplaced(), unplaced());
+    const source = sourceOf(script);
+    expect(await connect(source)).toEqual(['from undefined']);
+    await connect(source);
+    expect(script.requests[1]?.headers).not.toHaveProperty('last-event-id');
   });
 
   it('goes on behind the last message that was handled', async () => {
@@ -91,6 +103,34 @@ describe('a connection to the stream', () => {
       '~0a1b2c3d-40',
       '~3',
     ]);
+  });
+
+  it('reads over what it does not know', async () => {
+    const pieces = ['retry: soon\n\n', 'odd: field\n\n', eventOf(messageOf(41)).replace('id: ', 'id: no ')];
+    const items: StreamItem[] = [];
+    for await (const item of sourceOf(new Script(streamAnswer(pieces))).connect(never)) items.push(item);
+    // Without a position that could be one, the number of the message is taken.
+    expect(items.slice(1)).toMatchObject([{ kind: 'message', position: '41' }]);
+  });
+
+  it('ends for good on an event that would fill the memory', async () => {
+    const endless = Array.from({ length: 65 }, () => 'x'.repeat(1024 * 1024));
+    expect(await thrownBy(streamAnswer(['data: ', ...endless]))).toMatchObject({
+      code: 'response.malformed',
+      message: 'The stream holds an event that is too long.',
+    });
+  });
+
+  it.each<[string, Failure, boolean]>([
+    ['cannot be reached', localFailure('network.unreachable', 'Away.'), true],
+    ['is busy', new ApiFailure(503, [], null), true],
+    ['refuses', new ApiFailure(401, [], null), false],
+    ['makes no sense', localFailure('response.malformed', 'What?'), false],
+  ])('is tried again by whether who gives the token %s', async (_name, failure, isTemporary) => {
+    const token = { token: () => Promise.reject(failure), renew: () => false };
+    const thrown = await connect(sourceOf(new Script(), {}, { token })).catch((cause: unknown) => cause);
+    expect(thrown instanceof ConnectionLost).toBe(isTemporary);
+    expect(isTemporary ? thrown : { failure: thrown }).toMatchObject({ failure: { message: failure.message } });
   });
 
   it('drops what it has had, but not a resync to an earlier place', async () => {
@@ -158,7 +198,8 @@ describe('a connection to the stream', () => {
   ])('ends for good on %i', async (status, code, exitCode) => {
     const thrown = await thrownBy(problem(status, code, null, 'No.'));
     expect(thrown).toBeInstanceOf(Failure);
-    expect(thrown).toMatchObject({ code, exitCode, status });
+    expect(thrown).toMatchObject({ code, exitCode, status, requestId: 'req-1' });
+    expect(String(thrown).includes('There is no stream at GET /api/v1/stream')).toBe(status === 404);
   });
 
   it.each([

@@ -2,7 +2,12 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkListenerName, type NamedPosition, PositionStore } from '../../../src/core/stream/positions.ts';
+import {
+  checkListenerName,
+  isPosition,
+  type NamedPosition,
+  PositionStore,
+} from '../../../src/core/stream/positions.ts';
 import { OWNER_ONLY } from '../../support/capabilities.ts';
 
 let folder: string;
@@ -51,6 +56,9 @@ describe('positions', () => {
     '{}',
     JSON.stringify({ ...position, position: '41 or so' }),
     JSON.stringify({ ...position, version: 2 }),
+    JSON.stringify({ ...position, position: 1.5 }),
+    JSON.stringify({ ...position, keys: '#' }),
+    ...['name', 'url', 'organization', 'movedAt'].map((name) => JSON.stringify({ ...position, [name]: undefined })),
   ])('that make no sense are refused: %s', async (text) => {
     const positions = new PositionStore(folder);
     await positions.write(position);
@@ -58,6 +66,15 @@ describe('positions', () => {
     await writeFile(join(folder, file), text);
     await expect(positions.read(place)).rejects.toMatchObject({ code: 'local.file', exitCode: 9 });
   });
+});
+
+it.each([
+  ...['0', '41', '9'.repeat(16), '0a1b2c3d-41', 'A.b_c~-7', `${'e'.repeat(64)}-1`].map((text) => [text, true] as const),
+  ...['', '-1', '9'.repeat(17), '41 ', ' 41', '4.1', 'x', 'a-', 'a-b', 'a b-1', 'a-b-1', `${'e'.repeat(65)}-1`].map(
+    (text) => [text, false] as const,
+  ),
+])('"%s" may be a position: %s', (text, isOne) => {
+  expect(isPosition(text)).toBe(isOne);
 });
 
 describe('names of listeners', () => {
