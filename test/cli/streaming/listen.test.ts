@@ -83,6 +83,18 @@ describe('stream listen', () => {
     });
   });
 
+  it('lets go of a position that it cannot read', async () => {
+    await listen(['--limit', '1', '--name', 'mirror'], { script: new Script(stream()) });
+    const streams = join(folder, 'streams');
+    const files = await readdir(streams);
+    await writeFile(join(streams, files[0] ?? ''), '{');
+    for (const time of ['once', 'again']) {
+      const { exitCode, stderr } = await listen(['--name', 'mirror']);
+      expect([time, exitCode, stderr.includes('is not a position that this molar can read')]).toEqual([time, 9, true]);
+    }
+    expect(await readdir(streams)).toEqual(files);
+  });
+
   it('keeps where a new listener began, before the first message', async () => {
     const refused = problem(403, 'auth.scope_missing', null, 'No.');
     expect((await listen(['--name', 'mirror'], { script: new Script(streamAnswer([]), refused) })).exitCode).toBe(3);
@@ -211,8 +223,10 @@ describe('stream listen --forward-to', () => {
   it('keeps the position at the last message that was taken', async () => {
     const script = new Script(stream(), answer(200, ''), answer(400, ''), answer(400, ''));
     const argv = ['--name', 'mirror', '--forward-to', url];
-    const ran = await listen([...argv, '--max-retries', '1'], { script });
+    const ran = await listen([...argv, '--max-retries', '1', '--format', 'ndjson'], { script });
     expect(ran.exitCode).toBe(8);
+    // What was not taken is not printed.
+    expect(lines(ran.stdout).map((line) => JSON.parse(line).id)).toEqual([41]);
     expect(ran.stderr).toContain('Message 42 was not accepted in 2 attempts: localhost:3000 responded with HTTP 400.');
     const again = new Script(stream(1), answer(200, ''));
     await listen([...argv, '--limit', '1'], { script: again });

@@ -50,3 +50,25 @@ it('messages that were stored before they said whose they are name their record 
     ['TransactionTagV1.CREATE', expect.any(Number), null],
   ]);
 });
+
+it('of a record that is gone by now, the message that has all of it names its patient alone', async () => {
+  const { newest: before } = await ownPositions(service);
+  const { ann } = PATIENTS;
+  const body = {
+    ...{ patient: { id: ann }, provider: { id: PROVIDERS.ann }, operatory: { id: OPERATORIES.one } },
+    ...{ start: '2031-03-03T16:00:00.000Z', end: '2031-03-03T17:00:00.000Z' },
+  };
+  const called = [
+    await service.call('POST', '/appointments', { body }),
+    await service.call('DELETE', '/appointments/1', {}),
+  ];
+  expect(called.map(({ text, status }) => (status < 300 ? 'done' : text))).toEqual(['done', 'done']);
+  await service.service.store.write((tx) =>
+    tx.run(sql`UPDATE stream_messages SET record_id = NULL, patient_id = NULL, places = NULL`),
+  );
+  const own = (await whose(before)).filter(([name]) => String(name).startsWith('AppointmentV1'));
+  expect(own).toEqual([
+    ['AppointmentV1.CREATE', 1, ann],
+    ['AppointmentV1.DELETE', 1, null],
+  ]);
+});

@@ -115,6 +115,19 @@ describe('waiting for more', () => {
     expect(await wait(seen)).toBe(true);
   });
 
+  it('is also done by counting: each message once, of every organization', async () => {
+    const { stream, store } = service.service;
+    await stream.refresh();
+    const before = stream.written;
+    await write();
+    await stream.refresh();
+    await store.write((tx) => append(tx, {}, OTHER_ORGANIZATION));
+    await write();
+    await stream.refresh();
+    await stream.refresh();
+    expect(stream.written - before).toBe(3);
+  });
+
   it('ends by itself, on abort, and when the stream is closed', async () => {
     const { stream } = service.service;
     const seen = await newest();

@@ -17,7 +17,7 @@ afterEach(() => {
 function message(id: number, characters = 10): StoredMessage {
   const routingKey = `o.${id}.PatientV1.CREATE`;
   const text = 'é'.repeat(characters);
-  return { number: id, routingKey, operation: 'CREATE', text, recordId: id, patientId: null };
+  return { number: id, routingKey, operation: 'CREATE', text, recordId: id, patientId: id % 3 === 0 ? null : id * 10 };
 }
 
 const read = (piece: Frame) => piece.bytes.toString();
@@ -64,8 +64,19 @@ describe('what matches of a piece', () => {
         const found = piece?.matching(matches);
         expect(found?.bytes.toString()).toBe(some.map(written(format)).join(''));
         expect(found?.messages).toBe(some.length);
+        expect(found?.records).toEqual(some.map(({ recordId }) => recordId));
+        expect(found?.patients).toEqual(some.map(({ patientId }) => patientId).filter((id) => id !== null));
       }),
     );
+  });
+
+  it('is nothing of what is hidden, whose number counts alone', () => {
+    const hidden = { ...message(2), routingKey: '', text: '', hidden: true as const };
+    const pieces = framesOf([message(1), hidden], EVENTS, EPOCH);
+    expect(pieces.map(({ last }) => last)).toEqual([2]);
+    const told = pieces[0]?.matching(() => true);
+    expect([told?.bytes.toString(), told?.messages, told?.records]).toEqual([written(EVENTS)(message(1)), 1, [1]]);
+    expect(pieces[0]?.matching(() => false)).toMatchObject({ messages: 0, records: [], patients: [] });
   });
 
   it('is its own bytes when all of them do', () => {
@@ -151,6 +162,18 @@ describe('shared pages', () => {
     await idsAfter(1);
     await idsAfter(2);
     expect(reads).toEqual([0, 2]);
+  });
+
+  it('that were read in vain take no room from others', async () => {
+    const { reads, pages, idsAfter } = outbox(message(100, 1_100_000));
+    for (let vain = 0; vain < 9; vain++) {
+      const reading = idsAfter(0);
+      pages.advance();
+      await reading;
+    }
+    reads.length = 0;
+    for (const after of [1, 2, 3, 1, 2, 3]) await idsAfter(after);
+    expect(reads).toEqual([1, 2, 3]);
   });
 
   it('are let go of when nobody has asked for them for a second', async () => {

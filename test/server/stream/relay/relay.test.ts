@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { relayMetrics } from '../../../../src/server/stream/gauges.ts';
 import type { StoredMessage } from '../../../../src/server/stream/outbox.ts';
 import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
 import { Relay } from '../../../../src/server/stream/relay/relay.ts';
@@ -181,6 +182,13 @@ describe('Relay', () => {
     await until(() => relay.lag === 0);
     await relay.stop();
     expect(broker.connections).toBe(2);
+    const metrics = await Promise.all(relayMetrics(relay).map(async ({ name, read }) => [name, await read()]));
+    expect(Object.fromEntries(metrics)).toEqual({
+      molar_relay_connected: 0,
+      molar_relay_lag_messages: 0,
+      molar_relay_messages_total: relay.relayed,
+      molar_relay_failures_total: 1,
+    });
     const numbers = (messages: readonly StoredMessage[]) => new Set(messages.map(({ number }) => number));
     expect(numbers(own(broker))).toEqual(numbers(await everything()));
   });
