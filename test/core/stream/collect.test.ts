@@ -19,6 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const opened: StreamItem = { kind: 'opened', position: '40' };
+const seen: StreamItem = { kind: 'seen', position: '41' };
 const placeless: StreamItem = { kind: 'opened', position: undefined };
 let next = 41;
 
@@ -65,7 +66,8 @@ describe('collect', () => {
   });
 
   it('takes nothing of other deliveries, nor changes', async () => {
-    const messages = [read(7, 'c-9'), complete(1, 'c-9'), read(1), messageOf(next++), complete(1)];
+    const change = messageOf(next++, { correlationId: 'c-1' });
+    const messages = [read(7, 'c-9'), complete(1, 'c-9'), change, read(1), messageOf(next++), complete(1)];
     expect(await given(...messages)).toMatchObject({ rows: rowsOf(1) });
   });
 
@@ -88,10 +90,16 @@ describe('collect', () => {
     expect(await run(items)).toEqual({ rows: rowsOf(1), asked: 1 });
   });
 
-  it('fails where the server does not tell from where to go on', async () => {
-    expect(await run(itemsOf(placeless, placeless))).toMatchObject({ failure: { code: 'stream.incomplete' } });
-    const placed = itemsOf(placeless, readItem(read(1)), placeless, readItem(complete(1)));
-    expect(await run(placed)).toMatchObject({ rows: rowsOf(1) });
+  it.each<[string, readonly StreamItem[], boolean]>([
+    ['nothing', [placeless], false],
+    ['a heartbeat that tells none', [placeless, { kind: 'seen', position: undefined }], false],
+    ['a heartbeat that tells it', [placeless, seen], true],
+    ['any message', [placeless, readItem(messageOf(41))], true],
+    ['a connection that told it', [opened], true],
+  ])('goes on over a connection without a position where it has had %s: %#', async (_name, before, goesOn) => {
+    const items = itemsOf(...before, placeless, readItem(complete(0)));
+    const expected = goesOn ? { rows: [] } : { failure: { code: 'stream.incomplete' } };
+    expect(await run(items)).toMatchObject(expected);
   });
 
   it('gives up when nothing of the delivery comes any more', async () => {
@@ -100,14 +108,14 @@ describe('collect', () => {
       time += 400;
       return time;
     };
-    const alive = Array.from({ length: 9 }, (): StreamItem => ({ kind: 'seen', position: '41' }));
+    const alive = Array.from({ length: 9 }, () => seen);
     expect(await run(itemsOf(opened, ...alive), now)).toMatchObject({ failure: { code: 'run.overtime', exitCode: 7 } });
   });
 
   it('waits as long for each record, and after each connection', async () => {
     let time = 0;
     const items = async function* () {
-      const given = [opened, readItem(read(1)), readItem(read(2)), opened, opened, readItem(complete(2))];
+      const given = [opened, seen, readItem(read(1)), readItem(read(2)), opened, opened, seen, readItem(complete(2))];
       for (const item of given) {
         time += 1000;
         yield item;

@@ -95,6 +95,7 @@ describe('a connection to the stream', () => {
       ': heartbeat\n\n',
       ':\n\n',
       ': heartbeat 3\n\n',
+      ...[': a heartbeat\n\n', ': heartbeat 3 4\n\n', ': heartbeats\n\n', ': heartbeat  5\n\n', ': heartbeat !\n\n'],
       ': the token expired\n\n',
     ];
     expect(await connect(sourceOf(new Script(streamAnswer(pieces))))).toEqual([
@@ -102,15 +103,17 @@ describe('a connection to the stream', () => {
       '~0a1b2c3d-40',
       '~0a1b2c3d-40',
       '~3',
+      // It says nothing that could be a position.
+      '~3',
     ]);
   });
 
   it('reads over what it does not know', async () => {
-    const pieces = ['retry: soon\n\n', 'odd: field\n\n', eventOf(messageOf(41)).replace('id: ', 'id: no ')];
+    const pieces = ['retry: soon\n\n', 'odd: field\n\n', eventOf(messageOf(1)).replace('id: ', 'id: no ')];
     const items: StreamItem[] = [];
     for await (const item of sourceOf(new Script(streamAnswer(pieces))).connect(never)) items.push(item);
     // Without a position that could be one, the number of the message is taken.
-    expect(items.slice(1)).toMatchObject([{ kind: 'message', position: '41' }]);
+    expect(items.slice(1)).toMatchObject([{ kind: 'message', position: '1' }]);
   });
 
   it('ends for good on an event that would fill the memory', async () => {
@@ -213,6 +216,30 @@ describe('a connection to the stream', () => {
     expect(thrown).toMatchObject({ retryAfter, failure: { status } });
   });
 
+  it('does not wait for the end of what the server says of a failure', async () => {
+    const body = (async function* () {
+      for (;;) yield Buffer.alloc(1024, 'x');
+    })();
+    expect(await thrownBy({ ...answer(500, ''), body })).toMatchObject({ failure: { status: 500 } });
+    const cut = (async function* () {
+      yield Buffer.from('{');
+      throw new Error('other side closed');
+    })();
+    expect(await thrownBy({ ...answer(503, ''), body: cut })).toMatchObject({ failure: { status: 503 } });
+  });
+
+  it('says what the server says, wherever its bytes are cut', async () => {
+    for (const text of ['é'.repeat(200), `x${'é'.repeat(200)}`]) {
+      expect(String(await thrownBy(problem(400, 'stream.position', null, text)))).toContain(text);
+    }
+  });
+
+  it('is not tried again on what is no failure of the connection', async () => {
+    const thrown = await connect(sourceOf(new Script())).catch((cause: unknown) => cause);
+    expect(thrown).not.toBeInstanceOf(ConnectionLost);
+    expect(String(thrown)).toContain('Unexpected request 1');
+  });
+
   it('may be tried again when the connection fails, before or while it stands', async () => {
     expect(await thrownBy(broken(false))).toBeInstanceOf(ConnectionLost);
     const cut = streamAnswer([]);
@@ -243,11 +270,19 @@ describe('a connection to the stream', () => {
       'network.certificate',
     ],
     ['a redirect', answer(302, '', { location: 'https://example.org/x' }), 'response.redirect'],
-    ['a page', streamAnswer([], { headers: { 'content-type': 'text/html' } }), 'response.malformed'],
-    ['no content', { ...streamAnswer([]), status: 204 }, 'response.malformed'],
-    ['an event that is no message', streamAnswer(['data: {"id":1}\n\n']), 'response.malformed'],
+    ['a choice', answer(300, ''), 'response.redirect'],
+    ['a page', answer(200, '', { 'content-type': 'text/html' }), 'response.malformed'],
+    ['no content', answer(204, ''), 'response.malformed'],
   ])('ends for good on %s', async (_name, step, code) => {
-    expect(await thrownBy(step)).toMatchObject({ name: 'Failure', code, exitCode: 8 });
+    const requestId = step instanceof ConnectionFailure ? null : 'req-1';
+    expect(await thrownBy(step)).toMatchObject({ name: 'Failure', code, exitCode: 8, requestId });
+  });
+
+  it('ends for good on an event that is no message', async () => {
+    expect(await thrownBy(streamAnswer(['data: {"id":1}\n\n']))).toMatchObject({
+      code: 'response.malformed',
+      exitCode: 8,
+    });
   });
 
   it('ends with the reason of the signal, also while it waits', async () => {

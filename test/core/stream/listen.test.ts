@@ -60,6 +60,15 @@ describe('listen', () => {
     expect(lines).toEqual(['resync 30', 'take 30', 'print true', 'handled 30', 'save 0a1b2c3d-30']);
   });
 
+  it('keeps what is still to be saved when a heartbeat tells no position', async () => {
+    const saved: string[] = [];
+    const positionSaver = new PositionSaver(async (position) => void saved.push(position), 60_000);
+    const silence: StreamItem = { kind: 'seen', position: undefined };
+    await log((handled) => [readItem(messageOf(41), handled), silence], { positionSaver });
+    await positionSaver.flush();
+    expect(saved).toEqual(['0a1b2c3d-41']);
+  });
+
   it('needs no position', async () => {
     expect(
       (await log(() => [opened, seen, readItem(messageOf(41))], { positionSaver: undefined, isNew: true })).end,

@@ -64,7 +64,12 @@ describe('positions', () => {
     await positions.write(position);
     const [file = ''] = await readdir(folder);
     await writeFile(join(folder, file), text);
-    await expect(positions.read(place)).rejects.toMatchObject({ code: 'local.file', exitCode: 9 });
+    const source = join(folder, file);
+    await expect(positions.read(place)).rejects.toMatchObject({
+      code: 'local.file',
+      exitCode: 9,
+      items: [{ source }],
+    });
   });
 });
 
