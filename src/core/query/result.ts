@@ -29,7 +29,6 @@ export function distinctNames(names: readonly string[]): string[] {
       const next = `${name}_${count}`;
       if (!taken.has(next)) distinct = next;
     }
-    taken.add(distinct);
     seen.add(distinct);
     return distinct;
   });

@@ -48,7 +48,7 @@ function factsOf(message: string, code: string | undefined, sql: string, connect
 
 /** Where a name first stands. */
 function placeOfName(tokens: readonly SqlToken[], name: string): Pick<FaultFacts, 'at'> {
-  const at = tokens.find((token) => nameOf(token)?.toLowerCase() === name.toLowerCase())?.at;
+  const at = tokens.find((token) => nameOf(token) === name)?.at;
   return at === undefined ? {} : { at };
 }
 

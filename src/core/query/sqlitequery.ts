@@ -90,7 +90,7 @@ function accepted(connection: Connection, { sql, parameters }: Statement): strin
 /** A row for each step of a statement; undefined where the engine does not explain it. */
 function explained(connection: Connection, sql: string, parameters: Parameters) {
   try {
-    return connection.prepare(sql).all(parameters) as { opcode?: string; p2?: number; p3?: number }[];
+    return connection.prepare(sql).all(parameters) as { opcode?: string; p2?: number }[];
   } catch {
     return undefined;
   }
@@ -99,7 +99,7 @@ function explained(connection: Connection, sql: string, parameters: Parameters) 
 /** Tables that a statement reads, also through views and indexes: those whose pages its program opens. */
 function tablesRead(connection: Connection, sql: string, parameters: Parameters): string[] {
   const steps = explained(connection, `EXPLAIN ${sql}`, parameters) ?? [];
-  const roots = new Set(steps.flatMap(({ opcode, p2, p3 }) => (opcode === 'OpenRead' && p3 === 0 ? [p2] : [])));
+  const roots = new Set(steps.flatMap(({ opcode, p2 }) => (opcode === 'OpenRead' ? [p2] : [])));
   const pages = connection.prepare('SELECT tbl_name, rootpage FROM sqlite_schema WHERE rootpage > 0').all();
   const tables = (pages as { tbl_name: string; rootpage: number }[]).filter(({ rootpage }) => roots.has(rootpage));
   return [...new Set(tables.map(({ tbl_name }) => tbl_name))];

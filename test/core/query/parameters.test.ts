@@ -16,6 +16,7 @@ test.each([
   ['1.5', '1.5'],
   ['', ''],
   ['a=b', 'a=b'],
+  ['a\nb', 'a\nb'],
   [' 5', ' 5'],
 ])('--param k=%s', (text, value) => {
   expect(readParameters([`k=${text}`])).toEqual({ k: value });
@@ -62,5 +63,6 @@ test('places count lines and characters from 1', () => {
 test('equal names are told apart, and none is taken twice', () => {
   expect(distinctNames(['a', 'b', 'a', 'a'])).toEqual(['a', 'b', 'a_2', 'a_3']);
   expect(distinctNames(['a', 'a', 'a_2'])).toEqual(['a', 'a_3', 'a_2']);
+  expect(distinctNames(['a', 'a', 'a_2', 'a', 'a_2'])).toEqual(['a', 'a_3', 'a_2', 'a_4', 'a_2_2']);
   expect(distinctNames([])).toEqual([]);
 });

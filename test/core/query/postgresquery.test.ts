@@ -2,8 +2,10 @@ import { describe, expect } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { databasePlace } from '../../../src/core/mirror/place.ts';
 import { QueryFault } from '../../../src/core/query/fault.ts';
+import type { MirroredTable } from '../../../src/core/query/mirrortables.ts';
 import type { Parameters } from '../../../src/core/query/parameters.ts';
 import { openPostgresQuery } from '../../../src/core/query/postgresquery.ts';
+import { PostgresSource } from '../../../src/core/query/postgressource.ts';
 import { onPostgres, postgresTest, type TestDatabase } from '../../support/postgres.ts';
 
 const FACTS = "'org-1', 'https://api.example.com', 0, 0";
@@ -63,11 +65,11 @@ describe('a query of a mirror in PostgreSQL', () => {
       ],
     });
     const values = `SELECT sum(id), 12.50, 0.1 + 0.2, 1e400::numeric > 0, 'NaN'::float8, '\\xdeadbeef'::bytea, ARRAY[1,2],
-      123456789012345678.25, DATE '2026-01-05', TIMESTAMPTZ '2026-01-05 08:00:00.123456-07', TIMESTAMP '2026-01-05 08:00:00' FROM patients`;
+      123456789012345678.25, DATE '2026-01-05', 7::smallint + 0::smallint, 'patients'::regclass::oid > 0, 5::oid, TIMESTAMPTZ '2026-01-05 08:00:00.123456-07', TIMESTAMP '2026-01-05 08:00:00' FROM patients`;
     expect((await read(database, values)).rows).toEqual([
       [
         ...[9007199254740998n, 12.5, 0.3, true, 'NaN', '3q2+7w==', '{1,2}', 123456789012345680],
-        ...['2026-01-05', '2026-01-05T15:00:00.123456Z', '2026-01-05 08:00:00'],
+        ...['2026-01-05', 7, true, 5, '2026-01-05T15:00:00.123456Z', '2026-01-05 08:00:00'],
       ],
     ]);
     const averages =
@@ -119,11 +121,11 @@ describe('a query of a mirror in PostgreSQL', () => {
 
   postgresTest('names what is wrong, where, and what may have been meant', async (database) => {
     await made(database);
-    const table = await faultOf(database, "SELECT ':a', :a\nFROM patiens", { parameters: { a: 'x' } });
+    const table = await faultOf(database, "SELECT ':a', :long\nFROM patiens", { parameters: { long: 'x' } });
     expect(table).toMatchObject({
       kind: 'table',
       name: 'patiens',
-      at: 21,
+      at: 24,
       known: expect.arrayContaining(['patients']),
     });
     expect(await faultOf(database, 'SELECT x.id FROM patients AS p')).toMatchObject({ kind: 'sql', at: 7 });
@@ -151,6 +153,39 @@ describe('a query of a mirror in PostgreSQL', () => {
     expect(await faultOf({ ...database, url: url.href }, 'SELECT 1')).toSatisfy(
       (cause) => cause instanceof Failure && cause.exitCode === 8,
     );
+  });
+
+  postgresTest('leaves no connection behind, whatever was wrong', async (database) => {
+    await made(database);
+    const own = new URL(database.url);
+    own.searchParams.set('application_name', database.schema);
+    const asked = { ...database, url: own.href };
+    const open = async () => {
+      const text = `SELECT application_name AS name FROM pg_stat_activity WHERE application_name = '${database.schema}'`;
+      return (await onPostgres((client) => client.query(text))).rows.length;
+    };
+    for (const sql of ['SELECT 1', 'SELECT * FROM patiens', 'DELETE FROM patients', 'SELECT * FROM appointments'])
+      await faultOf(asked, sql);
+    await onPostgres((client) => client.query('DROP TABLE _facts'), database.url);
+    expect(await faultOf(asked, 'SELECT 1')).toMatchObject({ kind: 'missing' });
+    await expect.poll(open).toBe(0);
+  });
+
+  postgresTest('gives the records of every table as they were when it was opened', async (database) => {
+    await made(database);
+    const source = await PostgresSource.open(databasePlace(database.url, '--from', {}));
+    try {
+      await onPostgres(
+        (client) => client.query(`UPDATE patients SET _record = '{"id":1}'; INSERT INTO patients (id) VALUES (7)`),
+        database.url,
+      );
+      const [patients] = source.tables;
+      const rows: unknown[] = [];
+      for await (const page of source.pages(patients as MirroredTable)) rows.push(...page.rows);
+      expect(rows).toEqual([{}, {}]);
+    } finally {
+      await source.close();
+    }
   });
 
   postgresTest('ends at once when it is given up, on the side of the database too', async (database) => {

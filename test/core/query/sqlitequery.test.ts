@@ -12,7 +12,12 @@ let file: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'molar-query-'));
-  file = makeMirror(join(folder, 'mirror.db'));
+  file = makeMirror(
+    join(folder, 'mirror.db'),
+    'CREATE TABLE appointments_history (id INTEGER)',
+    'CREATE TABLE event_recurrence_days (event_id INTEGER)',
+    'ANALYZE',
+  );
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -44,6 +49,9 @@ test.each([
   ['PRAGMA user_version', [[1]]],
   ['pragma main.journal_mode ;', [['wal']]],
   ['PRAGMA integrity_check', [['ok']]],
+  ["PRAGMA index_list('appointments')", [[0, 'appointments_by_patient_id', 0, 'c', 0]]],
+  ['PRAGMA table_info("it\'s")', []],
+  ['PRAGMA temp.table_info(patient_phones)', []],
 ])('%s is read', (sql, rows) => {
   expect(read(sql)).toMatchObject({ rows });
 });
@@ -135,12 +143,26 @@ test.each([
   ["SELECT 'nope' FROM nope", { kind: 'table', name: 'nope', at: 19 }],
   ['SELECT * FROM patient', { kind: 'table', name: 'patient', at: 14, known: expect.arrayContaining(['patients']) }],
   ["SELECT 'FORM' AS x FORM patients", { kind: 'sql', at: 19 }],
-  ['SELECT id FROM patients WHERE', { kind: 'sql', at: 29 }],
+  ['SELECT FORM AS x FORM patients', { kind: 'sql', at: 17, message: 'syntax error near "FORM"' }],
+  ['SELECT id FROM patients WHERE \n ', { kind: 'sql', at: 29 }],
   ["SELECT 1, 'open", { kind: 'sql', at: 10 }],
   ['SELECT nosuch(id) FROM patients', { kind: 'sql', at: 7 }],
   ['', { kind: 'sql' }],
 ] as const)('%s: the fault says where, and what may have been meant', (sql, fault) => {
   expect(read(sql)).toMatchObject({ fault });
+});
+
+test('what may have been meant is among the columns of the tables that a statement names, else of all', () => {
+  const known = (sql: string) => {
+    const answer = read(sql);
+    return 'fault' in answer ? answer.fault.known : undefined;
+  };
+  expect(known('SELECT nope FROM Patient_Phones')).toEqual(['patient_id', 'ordinal', 'number']);
+  expect(known('SELECT nope')).toEqual(expect.arrayContaining(['resource', 'first_name', 'ordinal', 'next_visit']));
+  expect(known('SELECT * FROM nope')).toEqual([
+    ...['_mirror', 'appointments', 'appointments_deleted', 'appointments_history', 'event_recurrence_days'],
+    ...['events', 'patient_insurance_plans', 'patient_phones', 'patients', 'v_visits'],
+  ]);
 });
 
 test('a fault in the middle of the rows ends them', () => {
@@ -155,6 +177,7 @@ test.each([
   ['SELECT patient_id FROM appointments WHERE patient_id = 5', 'appointments'],
   ['SELECT * FROM v_visits', 'appointments'],
   ['SELECT 1 WHERE EXISTS (SELECT 1 FROM appointments_deleted)', 'appointments_deleted'],
+  ['SELECT * FROM Appointments_History', 'appointments_history'],
 ])('%s: a table whose first load is not finished is not read', (sql, name) => {
   expect(read(sql)).toMatchObject({
     fault: { kind: 'incomplete', name, hint: expect.stringContaining('molar mirror sync appointments') },
@@ -163,7 +186,8 @@ test.each([
 });
 
 test('a resource that the service does not give says why', () => {
-  expect(read('SELECT * FROM events')).toMatchObject({ fault: { message: expect.stringContaining('403') } });
+  for (const table of ['events', 'event_recurrence_days'])
+    expect(read(`SELECT * FROM ${table}`)).toMatchObject({ fault: { message: expect.stringContaining('403') } });
   expect(read('SELECT count(*) FROM patient_insurance_plans')).toMatchObject({ rows: [[0]] });
 });
 
