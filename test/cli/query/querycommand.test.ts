@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import Query from '../../../src/commands/query.ts';
 import { makeMirror } from '../../support/mirrorfile.ts';
-import { runCommand } from '../runcommand.ts';
+import { jsonFailure, runCommand } from '../runcommand.ts';
 
 let folder: string;
 
@@ -48,6 +48,29 @@ test('nothing of a value or of a name gets to a terminal that would do something
   }
   const { stderr } = await onTerminal('SELECT * FROM "\u001b[31mred"', 80);
   expect(stderr).not.toContain('\u001b');
+});
+
+test.each([
+  ['SELECT first_nam FROM patients', 2, 'query.sql', 'line 1, column 8. Did you mean first_name?'],
+  ['SELECT * FROM patient', 4, 'query.table', 'Did you mean patients?'],
+  ['SELECT * FROM "pati""ents"', 4, 'query.table', 'line 1, column 15'],
+  ['SELECT * FROM appointments', 9, 'query.incomplete', 'molar mirror sync appointments'],
+  ['DELETE FROM patients', 2, 'query.sql', 'only read'],
+  ['SELECT :a /* * :b */, @c', 2, 'usage.invalid', '--param a=VALUE --param c=VALUE'],
+  ['SELECT $$ :a', 2, 'usage.invalid', '--param a=VALUE'],
+])('%s ends with %i, %s and what to do', async (sql, exitCode, code, words) => {
+  const failed = await onTerminal(sql, 80, '--json');
+  expect(jsonFailure(failed)).toMatchObject({ exitCode, code });
+  expect(failed.stderr).toContain(words);
+});
+
+test('what is no mirror, and a statement with a NUL, are told apart from what is missing', async () => {
+  const other = join(folder, 'other.db');
+  writeFileSync(other, 'a letter '.repeat(100));
+  const from = (file: string) => runCommand('query', Query, ['SELECT 1', '--from', join(folder, file), '--json'], {});
+  expect(jsonFailure(await from('other.db'))).toMatchObject({ exitCode: 9, code: 'mirror.unusable' });
+  expect(jsonFailure(await from('none.db'))).toMatchObject({ exitCode: 4, code: 'mirror.missing' });
+  expect(jsonFailure(await onTerminal('SELECT 1\0', 80, '--json'))).toMatchObject({ exitCode: 2 });
 });
 
 test('an empty result says so on a terminal', async () => {
