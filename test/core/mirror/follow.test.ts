@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { EXIT } from '../../../src/catalog/failures.ts';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { localFailure } from '../../../src/core/failure.ts';
 import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
@@ -18,7 +19,7 @@ let folder: string;
 let file: string;
 /** Paths that fail, and how. */
 let failing: RegExp | undefined;
-let failure: 'away' | 503 | 400;
+let failure: 'away' | 503 | 401 | 400;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
@@ -105,6 +106,20 @@ it('goes on with the others when a resource is refused, and says so once', async
     const { events, stderr } = await follow(service, [start, edit, edit]);
     expect(events).toEqual(['synced', 'changed', 'changed', 'changed']);
     expect(stderr.match(/transactiontags: not up to date/g)).toHaveLength(1);
+  } finally {
+    await service.close();
+  }
+});
+
+it('ends at once when the credentials are refused: every other resource would be, too', async () => {
+  const service = await startFaithful({ seed: 'refused', moods: {} });
+  failure = 401;
+  failing = /\/transactions\b/;
+  try {
+    const { exitCode, stdout } = await sync([], service.env);
+    expect([exitCode, stdout]).toEqual([EXIT.auth, '']);
+    const asked = service.requests.map(({ path }) => path);
+    expect([asked.includes('/api/v1/patients'), asked.includes('/api/v1/appointmenthistories')]).toEqual([true, false]);
   } finally {
     await service.close();
   }

@@ -155,16 +155,24 @@ describe('the file of a mirror', () => {
 });
 
 describe('what a mirror does not believe', () => {
-  it('a list that suddenly lacks most of its records, of which there is no count', async () => {
-    await start({ practice: { tags: 150 } });
-    await sync(['transactiontags', '--to', file]);
-    const ids = service.records('transactiontags').map(({ id }) => Number(id));
-    expect(ids.length).toBeGreaterThan(100);
-    for (const id of ids.slice(0, -10)) service.remove('transactiontags', id);
-    const ran = await sync(['transactiontags', '--to', file, '--json']);
-    expect(jsonFailure(ran)).toMatchObject({ exitCode: 8, code: 'pages.incomplete' });
-    expect(queried(file, 'SELECT count(*) AS rows FROM transaction_tags')).toEqual([{ rows: ids.length }]);
-  });
+  it.each([
+    ['transactiontags', 100, 51, 8],
+    ['transactiontags', 100, 50, 0],
+    ['transactiontags', 99, 99, 0],
+    ['patients', 120, 119, 0],
+  ] as const)(
+    'of %s, %i there, a list that lacks %i, unless there is a count: %i',
+    async (name, rows, lacking, code) => {
+      await start({ practice: { tags: rows, patients: rows } });
+      await sync([name, '--to', file]);
+      for (const { id } of service.records(name).slice(0, lacking)) service.remove(name, Number(id));
+      const ran = await sync([name, '--to', file, '--json']);
+      expect(ran.exitCode, ran.stderr).toBe(code);
+      if (code !== 0) expect(jsonFailure(ran)).toMatchObject({ code: 'pages.incomplete' });
+      const left = code === 0 ? rows - lacking : rows;
+      expect(queried(file, `SELECT count(*) AS rows FROM ${TABLES[name]}`)).toEqual([{ rows: left }]);
+    },
+  );
 });
 
 describe('what a mirror has read', () => {

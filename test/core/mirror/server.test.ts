@@ -254,8 +254,17 @@ describe('a mirror of our server', () => {
   it('asks at most twelve times when nothing has changed', async () => {
     await open();
     await sync();
-    const { summary } = await sync();
+    let time = Date.now();
+    let last = 0;
+    const { summary } = await sync([], {
+      clock: { ...clock, now: () => ++time },
+      openNetwork: disturbed(async () => {
+        last = time;
+      }),
+    });
     expect(summary.requests).toBeLessThanOrEqual(12);
+    // It is true at the position that was reached, which is behind everything that was asked.
+    expect(Date.parse(summary.asOf)).toBeGreaterThan(last);
     expect(summary.complete).toBe(true);
     expect(summary.position).toMatch(/-\d+$/);
   });

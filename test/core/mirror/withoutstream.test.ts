@@ -154,3 +154,41 @@ it('what changes while a first load runs is right at its end', async () => {
     await service.close();
   }
 });
+
+it('says how changes and deletions are known, and as of when: the start of the last run', async () => {
+  const service = await startFaithful({ seed: 'known', moods: {} });
+  let time = Date.now();
+  let began: number | undefined;
+  service.onRequest = () => {
+    began ??= time;
+  };
+  const world = { env: service.env, clock: { ...clock, now: () => ++time }, openNetwork };
+  const names = ['patients', 'transactiontags', 'missedappointments'];
+  const known = () =>
+    queried(file, 'SELECT resource AS name, changes, deletes, position, as_of FROM _mirror WHERE complete ORDER BY 1');
+  try {
+    for (const last of [undefined, ...names]) {
+      began = undefined;
+      const before = last === undefined ? [] : known();
+      const { exitCode } = await runCommand(
+        'mirror:sync',
+        MirrorSync,
+        [...(last ? [last] : names), '--to', file],
+        world,
+      );
+      expect(exitCode).toBe(0);
+      expect(known().map(({ as_of, ...each }) => each)).toEqual([
+        { name: 'missedappointments', changes: 'whole', deletes: 'whole', position: null },
+        { name: 'patients', changes: 'lastModified', deletes: 'ids', position: null },
+        { name: 'transactiontags', changes: 'whole', deletes: 'whole', position: null },
+      ]);
+      for (const { name, as_of } of known()) {
+        const old = before.find((each) => each.name === name)?.as_of;
+        if (last !== undefined && name !== last) expect(as_of).toBe(old);
+        else expect(Date.parse(String(as_of))).toBeLessThanOrEqual(Number(began));
+      }
+    }
+  } finally {
+    await service.close();
+  }
+});
