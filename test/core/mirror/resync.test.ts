@@ -75,6 +75,7 @@ async function made(path: string, body: object): Promise<number> {
 
 const tag = (tagText: string) => made('/transactiontags', { tagText, isPredefined: false, tagType: 'PAYMENT_TAG' });
 const remove = async (path: string) => expect((await service.call('DELETE', path)).status).toBe(200);
+const numberOf = (position: string) => Number(position.split('-').at(-1));
 const buried = (table: string) => queried(file, `SELECT id FROM ${table}_deleted ORDER BY id`).map(({ id }) => id);
 
 describe('a server that no longer has what was told', () => {
@@ -110,6 +111,8 @@ describe('a server that no longer has what was told', () => {
     await rm(data, { recursive: true });
     await restore(backup, { data }, WORK);
     await start(Number(new URL(env.MOLAR_URL as string).port));
+    // From now on the positions of the copy are of two histories, and the lowest number is of the new one.
+    expect(numberOf((await sync(['patients'])).position)).toBeLessThan(numberOf(before.position));
     // Its numbers reach those of before again, and say something else.
     for (let count = 0; count < 5; count++)
       await service.call('PUT', `/patients/${PATIENTS.bob}`, { body: { preferredName: `New ${count}` } });

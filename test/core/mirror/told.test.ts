@@ -225,11 +225,15 @@ describe('what the stream does not tell', () => {
     await sync(['patients']);
     await service.import([line('Transaction', { ...PAYMENT, id: big(2) })]);
     await correct();
+    // The last message that the table has read: of the deletion of a payment there is none.
+    await service.import([line('Transaction', { ...PAYMENT, id: big(3) })]);
+    await service.import([line('Transaction', { id: big(3), deleted: true })]);
     service.clock.advance(30 * MINUTE);
     await sync(['transactions']);
     service.clock.advance(30 * MINUTE);
-    // The oldest position of the copy is before the payment, of which the stream says nothing else.
+    // The oldest position of the copy is before the payments, of which the stream says nothing else.
     expect(await wrongAfter()).toEqual({});
+    expect(queried(file, 'SELECT id FROM transactions_deleted')).toEqual([]);
   });
 
   it('is found while a mirror is followed: a correction with what tells of it, a deleted payment within a minute', async () => {
