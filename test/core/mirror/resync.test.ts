@@ -97,6 +97,22 @@ describe('a server that no longer has what was told', () => {
     ]);
   });
 
+  it('is compared whole the next time, where its messages are gone before a sync ends', async () => {
+    let isGone = false;
+    const openNetwork = disturbed(async (url) => {
+      if (isGone || !url.includes('/imageattachments')) return;
+      isGone = true;
+      await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName: 'Gone' } });
+      service.clock.advance(3 * DAY);
+      await tag('later');
+      await service.service.stream.tidy();
+    });
+    await sync([], { openNetwork });
+    expect(isGone).toBe(true);
+    await sync();
+    expect(await wrong()).toEqual({});
+  });
+
   it('is compared whole after a restore: what it has lost is a tombstone, and what was deleted is there again', async () => {
     const kept = await tag('kept');
     const backup = join(folder, 'backup');
