@@ -59,5 +59,13 @@ export const AREAS = {
     files: ['src/server/import/**/*.ts'],
     tests: ['test/server/import/*.test.ts', 'test/server/import/staged/!(kills|likeatonce).test.ts'],
   },
+  mirror: {
+    files: [
+      'src/core/mirror/{jsonmembers,names,place,rebuilding,records,recordtexts,rows,status,values,zones}.ts',
+      'src/core/mirror/deidentify/{deidentifier,keeping,permutation,tables}.ts',
+    ],
+    tests: ['test/core/mirror/{place,pseudonyms,tables,texts,treatments,values}.test.ts'],
+  },
+  query: { files: ['src/core/query/*.ts'], tests: ['test/core/query/*.test.ts', 'test/cli/query/*.test.ts'] },
   maintenance: { files: ['src/server/maintenance/**/*.ts'], tests: ['test/server/maintenance/*.test.ts'] },
 };
