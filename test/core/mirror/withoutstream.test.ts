@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { localFailure } from '../../../src/core/failure.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
+import { openConnection } from '../../../src/sqlite/open.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
 import type { Resource } from '../../faithful/store.ts';
@@ -12,7 +13,7 @@ import { TestClock } from '../../support/clock.ts';
 import { PATIENTS } from '../../support/ids.ts';
 import { testService } from '../../support/service.ts';
 import { queried, wrongRows } from './oracle.ts';
-import { listening, serverRecords, without } from './practice.ts';
+import { disturbed, listening, serverRecords, without } from './practice.ts';
 
 let folder: string;
 let file: string;
@@ -109,6 +110,45 @@ it('what changed shortly before the last sync, or has no time of change, is foun
     service.edit('patients', late, { lastName: 'Late', lastModified: minutes(4) });
     service.edit('patients', undated, { lastName: 'Undated', lastModified: null });
     expect(await sync()).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});
+
+it('more records than are asked for at once are found by their ids', async () => {
+  const service = await startFaithful({ seed: 'many', moods: { pageCap: 500 }, practice: { patients: 520 } });
+  const sync = () => wrongAfterSync(service, 'patients');
+  try {
+    const ids = service.records('patients').map(({ id }) => Number(id));
+    for (const id of ids) service.edit('patients', id, { lastModified: null });
+    expect(await sync()).toEqual([]);
+    service.edit('patients', ids.at(-1) ?? 0, { lastName: 'Changed', lastModified: null });
+    expect(await sync()).toEqual([]);
+    const connection = openConnection(file);
+    connection.exec('DELETE FROM patients');
+    connection.close();
+    expect(await sync()).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});
+
+it('a record that is gone by the time it is asked for by its id is not asked for again', async () => {
+  const service = await startFaithful({ seed: 'gone', moods: {} });
+  try {
+    expect(await wrongAfterSync(service, 'patients')).toEqual([]);
+    // No change tells of it, and its id is listed.
+    const { id } = service.add('patients', { lastModified: null });
+    let asked = 0;
+    const network = disturbed(async (url) => {
+      if (!url.includes('id-%3E')) return;
+      if (++asked > 6) throw new Error('It goes on for ever.');
+      if (asked === 1) service.remove('patients', Number(id));
+    });
+    const world = { env: service.env, clock, openNetwork: network };
+    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], world);
+    expect([exitCode, asked > 0], stderr).toEqual([0, true]);
+    expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
   } finally {
     await service.close();
   }
