@@ -85,3 +85,12 @@ it('failed tokens of the issuer count as attempts of the address, and a good one
   expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
   expect(await status(issuer.token(claims()))).toBe(200);
 });
+
+it('tokens whose key nobody can know while the issuer is away are no failed attempts', async () => {
+  open = await signedIn({ failedAttempts: 2, before: (issuer) => issuer.close() });
+  const { issuer, claims, status } = open;
+  const statuses = [];
+  for (let turn = 0; turn < 4; turn++) statuses.push(await status(issuer.token(claims())));
+  expect(statuses).toEqual([503, 503, 503, 503]);
+  expect(await status('unknown')).toBe(401);
+});
