@@ -48,8 +48,12 @@ export class Organizations {
     const read = readOrganization(entry, this.now, problems);
     if (read === undefined) return;
     // Its records may be deleted by later lines.
-    if (read.deleted) this.removals.set(read.id, entry.line);
-    else this.found.set(read.id, { ...(await this.insert(read)), defined: true });
+    if (read.deleted) {
+      this.removals.set(read.id, entry.line);
+      return;
+    }
+    this.removals.delete(read.id);
+    this.found.set(read.id, { ...(await this.insert(read)), defined: true });
   }
 
   /** Deletes organizations; reports those that records name but neither a line nor the store defines. */

@@ -193,6 +193,23 @@ describe('deleted organizations', () => {
     expect(left.reference_records?.filter((row) => row.includes('lsewhere'))).toEqual([]);
   });
 
+  it.each([
+    ['there', true],
+    ['gone', false],
+  ])('are %s by the last of their lines, at once and in parts', async (_name, isThere) => {
+    const own = { type: 'Organization', id: 'again', timezone: 'UTC' };
+    const place = line('Location', { id: 1, name: 'Here' }, 'again');
+    const lines = [own, place, { ...own, deleted: true }];
+    const records = isThere ? lines.toReversed() : lines;
+    const fresh = await testService([...bareRecords(), ...records]);
+    await service.import(records);
+    for (const each of [fresh, service]) {
+      const { organizations = [] } = await dump(each.service);
+      expect(organizations.some((row) => row.includes('again'))).toBe(isThere);
+    }
+    await fresh.close();
+  });
+
   it('leave nothing to an organization that comes after them', async () => {
     await service.import([organization, there('PatientV1', ELSEWHERE.patient), exam, claim]);
     await service.import([

@@ -51,6 +51,7 @@ export class StagedOrganizations {
       this.removals.set(id, entry.line);
       return;
     }
+    this.removals.delete(id);
     const known = this.found.get(id) ?? (await findOrganization(this.staged, id));
     this.found.set(id, { org: known?.org ?? this.nextKey(), id, timezone, createdDate, defined: true });
     this.given.set(id, read);
