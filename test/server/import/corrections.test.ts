@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { rowOf, type WireRecord } from '../../support/calls.ts';
+import { LOCATIONS, PATIENTS } from '../../support/ids.ts';
+import { bareRecords, line } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+
+/** A charge; `corrects` is the one that it replaces. */
+const charge = (id: number, corrects?: number, more: WireRecord = {}) =>
+  line('Transaction', {
+    ...{ id, ledgerType: 'PatientChargeAdjustment', amount: 10, transactionDate: '2026-02-01' },
+    ...{ patient: { id: PATIENTS.ann }, location: { id: LOCATIONS.east } },
+    ...(corrects !== undefined && { previousTransaction: { id: corrects } }),
+    ...more,
+  });
+
+/** By what each charge is replaced: null for one that is active. */
+async function replacements(service: TestService, ids: readonly number[]): Promise<(number | null)[]> {
+  const found = [];
+  for (const id of ids) {
+    const { isActive, replacedByTransaction } = rowOf(await service.call('GET', `/transactions/${id}`));
+    const by = (replacedByTransaction as { id: number } | null)?.id ?? null;
+    expect(isActive, `${id}`).toBe(by === null);
+    found.push(by);
+  }
+  return found;
+}
+
+it.each<[name: string, lines: readonly WireRecord[], replaced: readonly (number | null)[]]>([
+  ['by the last of two, whatever the order of their lines', [charge(3, 1), charge(2, 1)], [3, null, null]],
+  ['by one that is replaced itself', [charge(3, 2), charge(2, 1)], [2, 3, null]],
+  ['by none whose last line corrects nothing', [charge(2, 1), charge(3), charge(2)], [null, null, null]],
+  [
+    'by the other one when the last corrects nothing any more',
+    [charge(2, 1), charge(3, 1), charge(3)],
+    [2, null, null],
+  ],
+  [
+    'by none that is deleted',
+    [charge(2), charge(3), charge(4, 1), charge(4, 1, { deleted: true })],
+    [null, null, null],
+  ],
+])('a charge is replaced %s', async (_name, lines, replaced) => {
+  const ids = [1, 2, 3];
+  const atOnce = await testService([...bareRecords(), ...lines, charge(1)]);
+  const inParts = await testService(bareRecords());
+  await inParts.import([...lines, charge(1)]);
+  const later = await testService([...bareRecords(), charge(1)]);
+  await later.import(lines);
+  for (const service of [atOnce, inParts, later]) {
+    expect(await replacements(service, ids)).toEqual(replaced);
+    await service.close();
+  }
+});
+
+it('a charge that is replaced already is not changed by the same lines', async () => {
+  const service = await testService([...bareRecords(), charge(1)]);
+  await service.import([charge(2, 1)]);
+  const before = rowOf(await service.call('GET', '/transactions/1'));
+  service.clock.advance(60_000);
+  await service.import([charge(2, 1)]);
+  expect(rowOf(await service.call('GET', '/transactions/1'))).toEqual(before);
+  await service.import([charge(3, 1)]);
+  expect(rowOf(await service.call('GET', '/transactions/1'))).toMatchObject({
+    replacedByTransaction: { id: 3 },
+    lastModified: service.clock.text(),
+  });
+  await service.close();
+});
