@@ -48,6 +48,10 @@ it.each<[name: string, lines: readonly WireRecord[], replaced: readonly (number 
   await later.import(lines);
   for (const service of [atOnce, inParts, later]) {
     expect(await replacements(service, ids)).toEqual(replaced);
+    // The ledger has no charge that is replaced.
+    const query = { filter: `location.id==${LOCATIONS.east},page==1` };
+    const report = rowOf(await service.call('GET', '/agingbalances/report', { query }));
+    expect(report.total).toBe(10 * replaced.filter((by) => by === null).length);
     await service.close();
   }
 });
