@@ -235,3 +235,19 @@ it('nor do long runs of new records differ, nor what is between them', async () 
   expect(found.result).not.toHaveProperty('problems');
   expect(found).toEqual(expected);
 });
+
+it('nor do lists of referred patients, of whom some are stored, some are named and some are both', async () => {
+  const own = (n: number, by?: number) =>
+    line('PatientV1', {
+      ...{ id: big(9000 + n), firstName: 'P', lastName: `No ${n}` },
+      ...(by !== undefined && { referredByPatient: { id: big(9000 + by) } }),
+    });
+  const first = [...allRecords(), own(1), own(2, 1), own(4, 1), own(5, 1), own(6, 1), own(7), own(8, 7)];
+  const records = [own(1), own(9, 1), own(5, 1), own(6), own(3, 1), own(7, 1), own(8, 1)];
+  const expected = await outcome(first, ({ service }) =>
+    importAtOnce(service, () => numberRecords(records), { allowCredentials: true }),
+  );
+  const found = await outcome(first, ({ service }) => importInParts(service, records));
+  expect(found.result).not.toHaveProperty('problems');
+  expect(found).toEqual(expected);
+});
