@@ -48,13 +48,14 @@ export const AREAS = {
     tests: ['test/server/reports/{openings,production}/!(generated).test.ts'],
   },
   access: {
-    files: ['src/server/http/identity.ts', 'src/server/{tokens,signin}/*.ts'],
+    files: ['src/server/http/identity.ts', 'src/server/tokens/*.ts'],
     tests: [
       'test/server/http/{identity,tokens}.test.ts',
-      'test/server/{signin,tokens}/*.test.ts',
-      'test/contract/{access,tokens,clients}.test.ts',
+      'test/server/tokens/*.test.ts',
+      'test/contract/{tokens,clients}.test.ts',
     ],
   },
+  signin: { files: ['src/server/signin/*.ts'], tests: ['test/server/signin/*.test.ts'] },
   import: {
     files: ['src/server/import/**/*.ts'],
     tests: ['test/server/import/*.test.ts', 'test/server/import/staged/!(kills|likeatonce).test.ts'],
