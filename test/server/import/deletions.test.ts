@@ -97,11 +97,16 @@ describe('deletions', () => {
   });
 
   it('are refused when a line of the same import links to what goes', async () => {
-    for (const records of [
-      [gone('PatientV1', PATIENTS.cleo), patient(2, { primaryContact: { id: PATIENTS.cleo } })],
-      [patient(2, { primaryContact: { id: PATIENTS.cleo } }), gone('PatientV1', PATIENTS.cleo)],
-    ]) {
-      expect((await places(service, records)).length).toBeGreaterThan(0);
+    const [went, links] = [gone('PatientV1', PATIENTS.cleo), patient(2, { primaryContact: { id: PATIENTS.cleo } })];
+    for (const [records, wrong] of [
+      [
+        [went, links],
+        ['1 id', '2 primaryContact.id'],
+      ],
+      // The link led somewhere when it was read.
+      [[links, went], ['2 id']],
+    ] as const) {
+      expect((await places(service, records)).toSorted()).toEqual(wrong);
       expect((await service.call('GET', '/patients/2')).status).toBe(404);
     }
   });
@@ -206,6 +211,18 @@ describe('deleted organizations', () => {
     for (const each of [fresh, service]) {
       const { organizations = [] } = await dump(each.service);
       expect(organizations.some((row) => row.includes('again'))).toBe(isThere);
+    }
+    await fresh.close();
+  });
+
+  it('may be unknown, and so may lines be about their references', async () => {
+    const records = [line('Location', { id: 1, name: 'Here' }, 'nosuch'), { ...organization, id: 'nosuch' }];
+    const fresh = await testService([...bareRecords(), ...records]);
+    await service.import(records);
+    for (const each of [fresh, service]) {
+      const { organizations, reference_records = [] } = await dump(each.service);
+      expect(organizations).toHaveLength(2);
+      expect(reference_records.filter((row) => row.includes('Here'))).toEqual([]);
     }
     await fresh.close();
   });
