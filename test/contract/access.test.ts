@@ -96,6 +96,17 @@ describe('a token', () => {
     }
   });
 
+  it('works for no organization whose id has other letter cases', async () => {
+    const token = 'token-of-the-lower-case';
+    await service.import([
+      ...['mixed', 'Mixed'].map((id) => ({ type: 'Organization', id, timezone: 'UTC' })),
+      { type: 'AccessToken', token, organizations: ['mixed'], scopes: ['model:read'] },
+    ]);
+    const status = async (organization: string) =>
+      (await service.call('GET', '/patients', { token, organization })).status;
+    expect([await status('mixed'), await status('Mixed'), await status('mixe')]).toEqual([200, 403, 403]);
+  });
+
   it('works under "bearer" in any letter case', async () => {
     const called = await service.call('GET', '/patients', {
       token: null,

@@ -175,9 +175,12 @@ function forbidden() {
   return refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
 }
 
-/** Refuses (403) a token without a scope, and one that only reads for what it may not do with any (contract §8). */
+/**
+ * Refuses (403) a token without a scope, and one that only reads for what it may not do with any (contract §8). `method` is
+ * that of the operation: GET also for HEAD.
+ */
 export function requireScope(grant: Grant, scope: Scope, method: string): void {
-  if (grant.readOnly && method !== 'GET' && method !== 'HEAD') {
+  if (grant.readOnly && method !== 'GET') {
     throw refusal('auth.scope_missing', 'Authorization', 'The token only reads; it may not change anything.');
   }
   if (grant.scopes.includes(scope)) return;
