@@ -15,6 +15,10 @@ const records = [
   visit(3, { start: '2026-01-15T09:00:00Z', operatory: { id: OPERATORIES.one } }),
   visit(4, { start: '2026-01-15T09:00:00+02:00', operatory: { id: OPERATORIES.one } }),
   visit(5, { start: '2026-01-15T09:00:00', operatory: { id: 88 } }),
+  line('EventV1', {
+    ...{ id: 7, title: 'Closed', start: '2026-01-15T09:00:00', duration: 60 },
+    location: { id: LOCATIONS.west },
+  }),
   line('Operatory', { id: 88, location: { id: LOCATIONS.home } }),
   line('PatientV1', {
     id: 6,
@@ -41,6 +45,10 @@ describe('local times of an import (D7)', () => {
     ['the organization, when the location has no zone', 5, '2026-01-15T16:00:00.000Z'],
   ])('stand in the zone of %s', async (_name, id, start) => {
     expect(rowOf(await service.call('GET', `/appointments/${id}`))).toMatchObject({ start });
+  });
+
+  it('stand in the zone of a location that no operatory leads to', async () => {
+    expect(rowOf(await service.call('GET', '/events/7'))).toMatchObject({ start: '2026-01-15T17:00:00.000Z' });
   });
 
   it('stand there for every field of a record', async () => {

@@ -40,16 +40,16 @@ export async function blocksOf(read: Reader, reach: Reach, zone: string, query: 
   );
   const templates = rows.map((row) => JSON.parse(row.json) as Template).filter((template) => matches(template, query));
   const instantOf = instantIn(zone);
-  const blocks: Block[] = [];
-  for (let index = 0; index < query.days; index++) {
-    const day = addDays(query.startDate, index);
-    for (const template of templates.filter((candidate) => isOn(candidate, day))) {
-      const from = instantOf(wallAt(day, minutesOf(template.start)));
-      const to = instantOf(wallAt(day, minutesOf(template.end)));
-      blocks.push({ day, provider: template.provider.id, operatory: template.operatory.id, from, to, template });
-    }
-  }
-  return blocks.sort(byPlace);
+  return Array.from({ length: query.days }, (_, index) => addDays(query.startDate, index)).flatMap((day) =>
+    templates
+      .filter((template) => isOn(template, day))
+      .map((template) => ({
+        ...{ day, template, provider: template.provider.id, operatory: template.operatory.id },
+        from: instantOf(wallAt(day, minutesOf(template.start))),
+        to: instantOf(wallAt(day, minutesOf(template.end))),
+      }))
+      .sort(byPlace),
+  );
 }
 
 function matches(template: Template, query: OpeningsQuery): boolean {
@@ -73,8 +73,8 @@ function minutesOf(time: string): number {
   return hours * 60 + minutes;
 }
 
+/** Blocks of one day. */
 function byPlace(a: Block, b: Block): number {
-  if (a.day !== b.day) return a.day < b.day ? -1 : 1;
   return (
     a.provider - b.provider ||
     a.operatory - b.operatory ||

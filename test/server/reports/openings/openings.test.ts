@@ -73,6 +73,12 @@ describe('GET /scheduleopenings', () => {
   it.each<[name: string, lines: readonly Line[], expected: readonly string[]]>([
     ['no hours', [], []],
     ['hours of another weekday', [template('08:00', '12:00', { dayOfWeek: 'MONDAY' })], []],
+    ['hours of the next weekday', [template('08:00', '12:00', { dayOfWeek: 'WEDNESDAY' })], []],
+    [
+      'hours by their start, then by their end',
+      [template('13:00', '17:00'), template('08:00', '12:00', { id: 2 }), template('08:00', '10:00', { id: 3 })],
+      ['3/51 2026-03-10: 8-10 8-12 13-17'],
+    ],
     ['hours of another location', [template('08:00', '12:00', { location: { id: 7 } })], []],
     ['hours to the end of the day', [template('22:00', '24:00')], ['3/51 2026-03-10: 22-24']],
     ['a whole day', [template('00:00', '24:00')], ['3/51 2026-03-10: 0-24']],
