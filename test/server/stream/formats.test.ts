@@ -32,6 +32,10 @@ describe('the stream as lines (D42)', () => {
   });
 });
 
+it('why a stream ends is a comment where there are comments', () => {
+  expect([EVENTS.ending('over'), LINES.ending('over')]).toEqual([': over\n\n', '']);
+});
+
 describe('an Accept header', () => {
   it.each([
     [undefined, EVENTS],
@@ -42,7 +46,7 @@ describe('an Accept header', () => {
     ['application/x-ndjson', LINES],
     ['application/X-NDJSON;q=1, */*', LINES],
     ['text/event-stream, application/x-ndjson', EVENTS],
-    ['text/html,application/x-ndjson,text/event-stream', LINES],
+    ['text/html, application/x-ndjson , text/event-stream', LINES],
   ])('%j takes its form', (accept, format) => {
     expect(formatFor(accept)).toBe(format);
   });

@@ -51,21 +51,23 @@ describe('the pieces of a page', () => {
 });
 
 describe('what matches of a piece', () => {
-  const texts = fc.array(fc.json(), { minLength: 1, maxLength: 20 });
   const formats = fc.constantFrom(EVENTS, LINES);
 
-  it('is the messages that match, as they are written', () => {
+  it('is the messages that match, as they are written, of one piece or several', () => {
+    const sized = fc.tuple(fc.json(), fc.constantFrom(0, 0, 30_000)).map(([text, more]) => text + ' '.repeat(more));
+    const texts = fc.array(sized, { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(texts, formats, fc.integer({ min: 0, max: 15 }), (payloads, format, wanted) => {
         const messages = payloads.map((text, id) => ({ ...message(id + 1), routingKey: `k${id % 4}`, text }));
         const matches = (routingKey: string) => (wanted & (1 << Number(routingKey.slice(1)))) !== 0;
-        const [piece] = framesOf(messages, format, EPOCH);
         const some = messages.filter(({ routingKey }) => matches(routingKey));
-        const found = piece?.matching(matches);
-        expect(found?.bytes.toString()).toBe(some.map(written(format)).join(''));
-        expect(found?.messages).toBe(some.length);
-        expect(found?.records).toEqual(some.map(({ recordId }) => recordId));
-        expect(found?.patients).toEqual(some.map(({ patientId }) => patientId).filter((id) => id !== null));
+        const found = framesOf(messages, format, EPOCH).map((piece) => piece.matching(matches));
+        expect(found.map(({ bytes }) => bytes.toString()).join('')).toBe(some.map(written(format)).join(''));
+        expect(found.reduce((sum, { messages: count }) => sum + count, 0)).toBe(some.length);
+        expect(found.flatMap(({ records }) => records)).toEqual(some.map(({ recordId }) => recordId));
+        expect(found.flatMap(({ patients }) => patients)).toEqual(
+          some.map(({ patientId }) => patientId).filter((id) => id !== null),
+        );
       }),
     );
   });
@@ -146,7 +148,7 @@ describe('shared pages', () => {
     });
     await expect(pages.page({ org: 1 }, EPOCH, 0, EVENTS)).rejects.toThrow('away');
     failing = false;
-    expect((await pages.page({ org: 1 }, EPOCH, 0, LINES)).frames.map(read)).toEqual([`${message(1).text}\n`]);
+    expect((await pages.page({ org: 1 }, EPOCH, 0, EVENTS)).frames.map(read)).toEqual([written(EVENTS)(message(1))]);
   });
 
   it('are at most 16 MiB: those asked for last', async () => {
@@ -186,7 +188,10 @@ describe('shared pages', () => {
     vi.advanceTimersByTime(900);
     await idsAfter(1);
     expect(reads).toEqual([0, 1]);
+    // Somebody looks after those that are left, and nobody once there are none.
+    expect(vi.getTimerCount()).toBe(1);
     vi.advanceTimersByTime(2000);
+    expect(vi.getTimerCount()).toBe(0);
     await idsAfter(0);
     await idsAfter(1);
     expect(reads).toEqual([0, 1, 0, 1]);
