@@ -47,21 +47,21 @@ const sync = (words: readonly string[], env: Readonly<Record<string, string>>) =
   });
 
 /** Follows a service without a stream, and does something at each event, until there is nothing left to do. */
-async function follow(service: Faithful, steps: readonly (() => void)[]) {
+async function follow(service: Faithful, steps: readonly (() => void)[], words: readonly string[] = []) {
   const ended = new AbortController();
   const end = () => ended.abort(localFailure('run.interrupted', 'Interrupted.'));
   const events: string[] = [];
-  let waits = 0;
+  const waits: number[] = [];
   const ran = await runCommand(
     'mirror:sync',
     MirrorSync,
-    ['patients', 'transactiontags', '--to', file, '--json', '--follow'],
+    ['patients', 'transactiontags', '--to', file, '--json', '--follow', ...words],
     {
       ...{ env: service.env, openNetwork: network, signal: ended.signal },
       clock: {
         now: Date.now,
-        sleep: async () => {
-          if (++waits > MANY) end();
+        sleep: async (milliseconds) => {
+          if (waits.push(milliseconds) > MANY) end();
           ended.signal.throwIfAborted();
         },
       },
@@ -73,7 +73,7 @@ async function follow(service: Faithful, steps: readonly (() => void)[]) {
       },
     },
   );
-  return { ...ran, events };
+  return { ...ran, events, waits };
 }
 
 it.each(['away', 503] as const)('tells that a service without a stream is gone, and there again: %s', async (kind) => {
@@ -87,6 +87,23 @@ it.each(['away', 503] as const)('tells that a service without a stream is gone, 
       () => service.edit('patients', Number(patient?.id), { lastName: 'Changed' }),
     ]);
     expect(events).toEqual(['synced', 'disconnected', 'connected', 'changed']);
+  } finally {
+    await service.close();
+  }
+});
+
+it('asks a service without a stream as often as it is told to, and after an outage soon', async () => {
+  const service = await startFaithful({ seed: 'follow', moods: {} });
+  failure = 'away';
+  try {
+    const { events, waits } = await follow(
+      service,
+      [() => (failing = /./), () => (failing = undefined)],
+      ['--fresh', '7m'],
+    );
+    expect(events).toEqual(['synced', 'disconnected', 'connected']);
+    // The last wait is what the interruption ends.
+    expect([waits[0], waits.at(-2), waits.at(-1)]).toEqual([420_000, 500, 420_000]);
   } finally {
     await service.close();
   }
