@@ -37,6 +37,12 @@ describe('the place of a mirror', () => {
     expect(defaultReceipt(place, { HOME }, 'linux')).toBe(
       named('.local', 'share', 'molar', 'mirror', 'ann-db.example.com-5433-practice-schema-a-20b.verify.json'),
     );
+    const plain = databasePlace('postgres://db.example.com/practice', '--to', {});
+    expect(plain).toMatchObject({ kind: 'postgres', name: expect.stringMatching(/^postgres:\/\/db[^?@]*practice$/) });
+    expect(plain.schema).toBeUndefined();
+    // What is molar's own is not told to the database.
+    expect(JSON.stringify(place.address)).not.toContain('schema');
+    expect(defaultReceipt({ kind: 'file', name: '/a/b.db' }, { HOME }, 'linux')).toBe('/a/b.db.verify.json');
     expect(() => databasePlace('postgres://ann:sec ret@:x', '--to', {})).toThrow(/^(?!.*sec).*$/);
   });
 });

@@ -38,6 +38,16 @@ it('is told from others by its key, and groups by theirs', () => {
   expect(kept('events', '{"id":1,"groupId":"abc"}')).toMatchObject({ groupId: '45ede316edbbc3202ab0bc7b47dd1fde' });
   expect(kept('events', '{"id":1,"groupId":{"id":"abc"}}')).toMatchObject({ groupId: null });
   expect(() => deidentifier.original('Ann')).toThrow('is no pseudonym');
+  for (const id of ['a1', '1a', '1 ', '12345678901234567890'])
+    expect(() => deidentifier.original(id)).toThrow('is no pseudonym');
+  expect(
+    kept(
+      'patients',
+      '{"id":5,"preferredLocation":{"id":"a1"},"primaryProvider":{"id":"1a"},"primaryContact":{"id":0}}',
+    ),
+  ).toMatchObject({
+    ...{ preferredLocation: { id: null }, primaryProvider: { id: null }, primaryContact: { id: null } },
+  });
   expect(() => deidentifier.original('0')).toThrow('is no pseudonym');
   const start = { ...START, since: '' };
   expect([deidentifier.progress(start), deidentifier.originalProgress(start)]).toEqual([start, start]);
@@ -55,6 +65,9 @@ it('keeps a list without the entries of which nothing is kept, and a map by its 
     transactionTags: { 1: { id: 3239014461579060 }, entry2: { id: 2955167740953774 } },
     reasonTags: {},
     distributions: [{ chargeId: 8924286413535717, appliedAmount: 1.5, isActive: true }],
+  });
+  expect(kept('transactions', '{"id":1,"distributions":[{"chargeId":9,"appliedAmount":"much"}]}')).toMatchObject({
+    distributions: [{ chargeId: 8924286413535717, appliedAmount: null, isActive: null }],
   });
   expect(kept('events', '{"id":1,"recurrenceDays":["MONDAY","on Ann\'s day"],"allDay":"x","duration":"30"}')).toEqual({
     ...{ id: 2323626827600566, duration: '30', allDay: null, recurrenceDays: ['MONDAY'] },

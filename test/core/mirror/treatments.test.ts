@@ -100,11 +100,34 @@ describe('what a de-identified copy keeps', () => {
   });
 
   it.each([
+    ['appointments', 'lastModified', 'since 2026-01-05', null],
+    ['appointments', 'start', '2026-01-05T08:00:00', '2026'],
+    ['appointments', 'status', 'A.NEW_STATUS/2', 'A.NEW_STATUS/2'],
+    ['appointments', 'status', ['SCHEDULED'], null],
+    ['appointments', 'duration', 30, 30],
+    ['appointments', 'duration', 1e21, 1e21],
+    ['appointments', 'duration', '30.5', '30.5'],
+    ['appointments', 'duration', '3035550100123', null],
+    ['patients', 'contactMethod', 'Call me', 'Call me'],
+    ['patients', 'contactMethod', 'Call Ann', null],
+    ['patients', 'dateOfBirth', 'born 1950-01-01', null],
+    ['events', 'color', 'ff00ff', 'ff00ff'],
+    ['events', 'color', '303555', '303555'],
+    ['events', 'color', '3035550', null],
+  ])('of %s %s %j is %j', (resource, field, value, expected) => {
+    expect(kept(resource, { id: 1, [field]: value })[field]).toEqual(expected);
+  });
+
+  it.each([
     ['80202', '802'],
     ['80202-1234', '802'],
     ['82190', '000'],
     ['03601', '000'],
     ['8020', '000'],
+    ['802021234', '802'],
+    [' 80202 ', '802'],
+    ['80202-12', '000'],
+    ['x80202', '000'],
   ])('of the postal code %s is %s', (postalCode, area) => {
     expect(kept('patients', { id: 1, postalCode }).postalCode).toBe(area);
   });

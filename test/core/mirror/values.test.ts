@@ -32,17 +32,34 @@ describe('money in whole cents', () => {
     ['.5e-2', 1],
     [' 10.50 ', 1050],
     [99_999_999_999_999, '9999999999999900 of a bigint'],
+    ['5e-3', 1],
+    ['99e-5', 0],
+    ['50e-4', 1],
+    ['-4e-3', 0],
+    [100_000_000_000, 10_000_000_000_000],
+    [100_000_000_000.01, 10_000_000_000_001],
+    ['92233720368547758.07', '9223372036854775807 of a bigint'],
+    ['-92233720368547758.07', '-9223372036854775807 of a bigint'],
+    [true, 'true'],
+    [[1], '[1]'],
     [null, null],
   ])('%s dollars are %s', (dollars, cents) => {
     expect(shown(storedValue('cents', dollars, denver))).toBe(cents);
   });
 
-  it.each(['ten', '', '-.', '99999999999999999999', '-99999999999999999999'])(
-    'keeps %j: what is no amount, or more than a whole number of 64 bits holds',
-    (text) => {
-      expect(storedValue('cents', text, denver)).toBe(text);
-    },
-  );
+  it.each([
+    'ten',
+    '',
+    '-.',
+    '92233720368547758.08',
+    '-92233720368547758.08',
+    '1.5e',
+    '1e1234',
+    '99999999999999999999',
+    '-99999999999999999999',
+  ])('keeps %j: what is no amount, or more than a whole number of 64 bits holds', (text) => {
+    expect(storedValue('cents', text, denver)).toBe(text);
+  });
 });
 
 describe('other values', () => {
@@ -54,6 +71,18 @@ describe('other values', () => {
     ['integer', '-70000000000101', -70_000_000_000_101],
     ['integer', '-9223372036854775809', '-9223372036854775809'],
     ['integer', '1.5', '1.5'],
+    ['integer', '-9223372036854775807', '-9223372036854775807 of a bigint'],
+    ['integer', ['7'], '["7"]'],
+    ['number', { a: 1 }, '{"a":1}'],
+    ['json', 'a', '"a"'],
+    ['date', 20260105, '20260105'],
+    ['date', ['2026-01-05T00:00:00Z'], '["2026-01-05T00:00:00Z"]'],
+    ['date', '2026-01-05 10:00', '2026-01-05 10:00'],
+    ['date', 'on 2026-01-05T', 'on 2026-01-05T'],
+    ['instant', { at: 1 }, '{"at":1}'],
+    ['instant', '2026-01-05T15:00:00,123Z', '2026-01-05T15:00:00.123Z'],
+    ['instant', '2026-01-05T08:00-07:00 ', '2026-01-05T08:00-07:00 '],
+    ['instant', '2026-01-05T08:00:00.1-0700', '2026-01-05T15:00:00.100Z'],
     ['integer', true, 'true'],
     ['number', true, 1],
     ['number', '12345678901234567', '12345678901234567 of a bigint'],
