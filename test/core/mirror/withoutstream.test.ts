@@ -8,7 +8,7 @@ import { openNetwork } from '../../../src/core/transport/network.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
-import type { Resource } from '../../faithful/store.ts';
+import type { Fields, Resource } from '../../faithful/store.ts';
 import { TestClock } from '../../support/clock.ts';
 import { PATIENTS } from '../../support/ids.ts';
 import { testService } from '../../support/service.ts';
@@ -149,6 +149,44 @@ it('a record that is gone by the time it is asked for by its id is not asked for
     const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], world);
     expect([exitCode, asked > 0], stderr).toEqual([0, true]);
     expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});
+
+it('records that a list does not get to are looked for by their ids before they are deleted', async () => {
+  const service = await startFaithful({ seed: 'slow', moods: {} });
+  let slowAt: string | undefined;
+  /** It counts nothing, and gives no range of time that has a certain one. */
+  const openSlowly: typeof openNetwork = (options) => {
+    const network = openNetwork(options);
+    const send: typeof network.send = async (request) => {
+      const { pathname, searchParams } = new URL(request.url);
+      const filter = searchParams.get('filter') ?? '';
+      const [, from = ''] = /lastModified>=([^,]+)/.exec(filter) ?? [];
+      const [, to = '9'] = /lastModified<([^,]+)/.exec(filter) ?? [];
+      const isSlow =
+        pathname.endsWith('count') || (!filter.includes('id->') && from <= String(slowAt) && String(slowAt) < to);
+      if (slowAt === undefined || !pathname.includes('/patients') || !isSlow) return network.send(request);
+      return { status: 408, headers: {}, body: (async function* () {})() };
+    };
+    return { ...network, send };
+  };
+  const sync = () =>
+    runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], {
+      ...{ env: service.env, clock, openNetwork: openSlowly },
+    });
+  try {
+    const [kept, gone] = service.records('patients') as [Fields, Fields];
+    const lastModified = '1975-01-05T15:00:00.000Z';
+    for (const { id } of [kept, gone]) service.edit('patients', Number(id), { lastModified });
+    expect((await sync()).exitCode).toBe(0);
+    slowAt = lastModified;
+    service.remove('patients', Number(gone.id));
+    const { exitCode, stderr } = await sync();
+    expect(exitCode, stderr).toBe(0);
+    expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
+    expect(queried(file, 'SELECT id FROM patients_deleted')).toEqual([{ id: gone.id }]);
   } finally {
     await service.close();
   }
