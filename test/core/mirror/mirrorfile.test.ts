@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -50,6 +50,10 @@ describe('the file of a mirror', () => {
     expect(made).toBe(join(folder, 'mirror', 'default.db'));
     expect((await stat(made)).mode & 0o777).toBe(OWNER_ONLY.file);
     expect((await stat(join(folder, 'mirror'))).mode & 0o777).toBe(OWNER_ONLY.folder);
+    // Also one that another program has opened to others.
+    await chmod(made, 0o644);
+    expect(await sync(['patients'])).toMatchObject({ exitCode: 0 });
+    expect((await stat(made)).mode & 0o777).toBe(OWNER_ONLY.file);
     const { resources, complete } = JSON.parse((await status(['--json'])).stdout);
     expect(complete).toBe(false);
     expect(resources).toHaveLength(11);
@@ -68,6 +72,7 @@ describe('the file of a mirror', () => {
     const told = await sync(['transactiontags', '--to', file, '--moved'], { env: { MOLAR_URL: moved } });
     expect(told.exitCode, told.stderr).toBe(0);
     expect(JSON.parse((await status(['--to', file, '--json'])).stdout).url).toBe(moved);
+    expect(queried(file, 'SELECT DISTINCT url FROM _mirror')).toEqual([{ url: moved }]);
   });
 
   it('is compared with a new address whole, whichever runs it takes', async () => {
@@ -115,6 +120,13 @@ describe('the file of a mirror', () => {
     const reset = await runCommand('mirror:reset', MirrorReset, ['--to', file, '--yes'], {});
     expect(reset.exitCode).toBe(9);
     expect(await readFile(file, 'utf8')).toBe('a letter');
+    await rm(file);
+    const connection = openConnection(file);
+    connection.exec('CREATE TABLE letters (id INTEGER PRIMARY KEY)');
+    connection.close();
+    const before = await readFile(file);
+    expect((await sync(['--to', file])).exitCode).toBe(9);
+    expect((await readFile(file)).equals(before)).toBe(true);
     expect(service.requests).toHaveLength(0);
   });
 

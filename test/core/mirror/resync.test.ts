@@ -205,6 +205,8 @@ describe('what the stream does not tell (specification, Events)', () => {
     connection.close();
     await sync();
     expect(await wrong()).toEqual({});
+    const counted = "(SELECT rows FROM _mirror WHERE resource = 'transactions') = (SELECT count(*) FROM transactions)";
+    expect(queried(file, `SELECT ${counted} AS equal`)).toEqual([{ equal: 1 }]);
   });
 });
 

@@ -243,6 +243,23 @@ describe('the store of a mirror', () => {
       expect((await publish('ids', 1150)).get(PATIENTS)).toEqual({ added: 0, changed: 0, deleted: 1150 });
       expect([count('1 = 1'), count('id % 2 = 1'), await mirror.receivedCount()]).toEqual([1150, 0, 0]);
       expect(await mirror.resource(PATIENTS)).toMatchObject({ rows: 1150, deletedRows: 1150 });
+      // Of those that are there, that are gone, and that are new: what is told, what is staged, and both.
+      const tell = (id: number, operation: ReceivedChange['operation']): ReceivedChange => {
+        return { table: PATIENTS, id: String(id), operation, at, payload: JSON.stringify({ id, lastName: 'Third' }) };
+      };
+      await mirror.receive([
+        ...[tell(2, 'DELETE'), tell(3, 'DELETE'), tell(4, 'UPDATE'), tell(5, 'CREATE'), tell(7, 'CREATE')],
+        ...[tell(7, 'DELETE'), tell(9, 'UPDATE'), tell(11, 'CREATE')],
+      ]);
+      expect(await mirror.unknownIds(PATIENTS, 10)).toEqual(['9']);
+      await mirror.stage(
+        PATIENTS,
+        [6, 9, 11, 13].map((id) => recordOf(JSON.stringify({ id, lastName: 'Fourth' }))),
+      );
+      expect(await mirror.unknownIds(PATIENTS, 10)).toEqual([]);
+      expect(await mirror.expectedRows(PATIENTS)).toBe(1153);
+      await publish();
+      expect(count('1 = 1')).toBe(1153);
     } finally {
       await mirror.close();
       await rm(folder, { recursive: true, force: true });

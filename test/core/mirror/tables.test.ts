@@ -96,8 +96,8 @@ describe('names in a mirror', () => {
 });
 
 describe('the zones of local times', () => {
-  const location = (id: string, timezone?: string) => ({
-    ...{ kind: 'location' as const, id, name: `Office ${id}`, timezone, order: undefined },
+  const location = (id: string, timezone = '') => ({
+    ...{ kind: 'location' as const, id, name: `Office ${id}`, timezone, order: null },
   });
 
   it('are those of the locations that have one, and another one elsewhere', () => {
@@ -113,7 +113,7 @@ describe('the zones of local times', () => {
     expect(zonesText(zones)).toBe(
       'Local times are those of each location: location 7 America/Denver, location 9 Europe/Berlin; elsewhere Asia/Tokyo, the time zone of the computer that made it.',
     );
-    const named = localZones(new Names([]), { zone: 'Asia/Tokyo', origin: 'flag' });
+    const named = localZones(new Names([]), { zone: 'Asia/Tokyo', origin: 'named' });
     expect(zonesText(named)).toBe('Local times are those of Asia/Tokyo.');
   });
 });

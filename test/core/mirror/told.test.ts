@@ -100,6 +100,9 @@ describe('what the stream tells', () => {
     const deleted = service.clock.text();
     service.clock.advance(30 * MINUTE);
     expect(await wrongAfter()).toEqual({});
+    // Written last by this sync, whenever it changed.
+    const written = `SELECT p._synced_at = m.as_of AS equal FROM patients AS p, _mirror AS m WHERE p.id = ${PATIENTS.ann}`;
+    expect(queried(file, `${written} AND m.resource = 'patients'`)).toEqual([{ equal: 1 }]);
     const versions = `SELECT _operation AS o, _valid_from AS f, _valid_to AS t FROM patients_history WHERE id = ${PATIENTS.ann} AND _operation <> 'CREATE' ORDER BY rowid`;
     expect(queried(file, versions)).toEqual([
       { o: 'UPDATE', f: times[0], t: times[1] },
@@ -134,6 +137,15 @@ describe('what the stream tells', () => {
     service.clock.advance(30 * MINUTE);
     await change(ANN, { preferredName: 'Annie' });
     expect(await wrongAfter()).toEqual({});
+  });
+
+  it('says nothing of another address, where everything is compared again', async () => {
+    await sync();
+    const connection = openConnection(file);
+    connection.exec('DELETE FROM transaction_tags');
+    connection.close();
+    const moved = { ...env, MOLAR_URL: String(env.MOLAR_URL).replace('127.0.0.1', 'localhost') };
+    expect(await wrongAfter(['--moved'], { env: moved })).toEqual({});
   });
 
   it('over a connection that is lost twice is all applied', async () => {

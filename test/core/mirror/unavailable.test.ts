@@ -8,6 +8,7 @@ import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
+import { queried } from './oracle.ts';
 
 let service: Faithful;
 let folder: string;
@@ -68,8 +69,11 @@ describe('what the service does not give', () => {
     await sync();
     without = /\/api\/v1\/patients\b/;
     expect(await sync()).toMatchObject({ exitCode: 6, complete: false });
+    const why = () => queried(file, "SELECT unavailable FROM _mirror WHERE resource = 'patients'")[0]?.unavailable;
+    expect(why()).toContain('404');
     without = undefined;
     expect(await sync()).toMatchObject({ exitCode: 0, complete: true });
+    expect(why()).toBeNull();
   });
 });
 

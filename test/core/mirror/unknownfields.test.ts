@@ -175,14 +175,18 @@ it('a new column that had to wait is there with the next sync of the same run, w
   database.alter = async (statements) => answers.pop() ?? alter(statements);
   const store = await SqlMirror.open(database, FACTS, OPTIONS);
   try {
-    for (const records of [['{"id":1,"extra":"a"}'], [], ['{"id":2,"other":2}'], []]) {
+    for (const records of [['{"id":1,"extra":"a"}', '{"id":3,"late":3}'], [], ['{"id":2,"other":2}'], []]) {
       await store.discard();
-      if (records.length > 0) await store.stage(TAGS, records.map(recordOf));
+      for (const record of records) await store.stage(TAGS, [recordOf(record)]);
       await store.publish({ tables: new Map([[TAGS, PUBLISHED]]), locations: undefined, at: AT });
     }
   } finally {
     await store.close();
   }
-  expect(column('extra').values).toEqual(['text a', 'null ']);
-  expect(column('other').values).toEqual(['null ', 'integer 2']);
+  expect(column('extra').values).toEqual(['text a', 'null ', 'null ']);
+  expect(column('other').values).toEqual(['null ', 'integer 2', 'null ']);
+  expect(column('late').values).toEqual(['null ', 'null ', 'integer 3']);
+  expect(queried(file, 'SELECT extra, other, late FROM v_transaction_tags WHERE id = 3')).toEqual([
+    { extra: null, other: null, late: 3 },
+  ]);
 });

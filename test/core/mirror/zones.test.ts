@@ -71,6 +71,10 @@ it('views have the local times of each location, as the names file tells its zon
   expect(queried(file, "SELECT about FROM _mirror WHERE resource = 'events'")[0]?.about).toContain(
     `Local times are those of each location: location ${first} America/Denver; elsewhere Europe/Berlin.`,
   );
+  // Only one of two that are used changes.
+  writeFileSync(names, `kind,id,name,timezone\nlocation,${second},Lake,America/Denver\n`);
+  await sync();
+  check((location) => (String(location) === second ? 'America/Denver' : 'Europe/Berlin'));
   rmSync(names);
   // A file as an older version made it.
   const older = openConnection(file);

@@ -99,7 +99,7 @@ export class SqlMirror implements MirrorStore {
       const rows: StoredValue[][] = [];
       for (const { table, id, operation, at, payload } of changes) {
         const text = this.database.storableText(payload);
-        if (operation !== 'DELETE') await this.tables.learn(table, [this.tables.chosen(table, recordOf(text))]);
+        if (operation !== 'DELETE') await this.tables.learn(table, [recordOf(text)]);
         rows.push([known + rows.length + 1, table.resource.name, idOf(id), operation, at, text]);
       }
       const names = columns('number', RESOURCE, ID, 'operation', 'at', 'payload');
@@ -118,8 +118,7 @@ export class SqlMirror implements MirrorStore {
     return this.ids(
       `SELECT CAST(f.id AS TEXT) AS id FROM (
         SELECT id FROM _found WHERE resource = :name
-        UNION SELECT id FROM _received AS r WHERE resource = :name AND operation = 'UPDATE' AND NOT EXISTS (
-          SELECT 1 FROM _received AS e WHERE e.resource = :name AND e.id = r.id AND e.operation = 'CREATE')
+        UNION SELECT id FROM _received WHERE resource = :name AND operation = 'UPDATE'
       ) AS f
       WHERE NOT EXISTS (SELECT 1 FROM ${quoted(table.name)} AS t WHERE t.id = f.id)
         AND NOT EXISTS (SELECT 1 FROM _staged AS s WHERE s.resource = :name AND s.id = f.id)
