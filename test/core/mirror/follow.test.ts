@@ -51,6 +51,7 @@ async function follow(service: Faithful, steps: readonly (() => void)[], words: 
   const ended = new AbortController();
   const end = () => ended.abort(localFailure('run.interrupted', 'Interrupted.'));
   const events: string[] = [];
+  const asOfs: string[] = [];
   const waits: number[] = [];
   const ran = await runCommand(
     'mirror:sync',
@@ -67,13 +68,15 @@ async function follow(service: Faithful, steps: readonly (() => void)[], words: 
       },
       write: async (chunk) => {
         const step = steps[events.length];
-        events.push(JSON.parse(String(chunk)).event);
+        const { event, asOf } = JSON.parse(String(chunk));
+        events.push(event);
+        asOfs.push(asOf);
         if (step === undefined) end();
         else step();
       },
     },
   );
-  return { ...ran, events, waits };
+  return { ...ran, events, asOfs, waits };
 }
 
 it.each(['away', 503] as const)('tells that a service without a stream is gone, and there again: %s', async (kind) => {
@@ -109,7 +112,7 @@ it('asks a service without a stream as often as it is told to, and after an outa
   }
 });
 
-it('goes on with the others when a resource is refused, and says so once', async () => {
+it('goes on with the others when a resource is refused, and says so once each time', async () => {
   const service = await startFaithful({ seed: 'follow', moods: {} });
   failure = 400;
   try {
@@ -120,7 +123,41 @@ it('goes on with the others when a resource is refused, and says so once', async
       failing = /transactiontags/;
       edit();
     };
-    const { events, stderr } = await follow(service, [start, edit, edit]);
+    const heal = () => {
+      failing = undefined;
+      edit();
+    };
+    const { events, stderr } = await follow(service, [start, edit, heal, start, edit]);
+    expect(events).toEqual(['synced', 'changed', 'changed', 'changed', 'changed', 'changed']);
+    expect(stderr.match(/transactiontags: not up to date/g)).toHaveLength(2);
+  } finally {
+    await service.close();
+  }
+});
+
+it('is as of before while one resource fails in a way that passes', async () => {
+  const service = await startFaithful({ seed: 'follow', moods: {} });
+  failure = 503;
+  try {
+    const { asOfs, events } = await follow(service, [() => (failing = /transactiontags/)]);
+    expect(events).toEqual(['synced', 'disconnected']);
+    expect(asOfs[1]).toBe(asOfs[0]);
+  } finally {
+    await service.close();
+  }
+});
+
+it('says once that a list lacks most of its records, which no other attempt will mend', async () => {
+  const service = await startFaithful({ seed: 'lacking', moods: {}, practice: { tags: 150 } });
+  try {
+    const [patient] = service.records('patients');
+    let edits = 0;
+    const edit = () => service.edit('patients', Number(patient?.id), { lastName: `Changed ${++edits}` });
+    const lose = () => {
+      for (const { id } of service.records('transactiontags').slice(10)) service.remove('transactiontags', Number(id));
+      edit();
+    };
+    const { events, stderr } = await follow(service, [lose, edit, edit]);
     expect(events).toEqual(['synced', 'changed', 'changed', 'changed']);
     expect(stderr.match(/transactiontags: not up to date/g)).toHaveLength(1);
   } finally {

@@ -158,7 +158,7 @@ function isPassing(cause: unknown): boolean {
     cause instanceof Failure &&
     !isOfMirror(cause) &&
     cause.code !== 'pages.incomplete' &&
-    (cause.exitCode === EXIT.network || cause.exitCode === EXIT.throttled || (cause.status ?? 0) >= 500)
+    (cause.exitCode === EXIT.network || cause.exitCode === EXIT.throttled)
   );
 }
 
