@@ -49,7 +49,7 @@ export function checkFilter(text: string, keys: FilterKeys, context: FilterConte
 
 export function checkTerms(raw: readonly RawTerm[], keys: FilterKeys, context: FilterContext = {}): Term[] {
   const problems: Problem[] = [];
-  const terms = raw.map((term) => checkTerm(term, keys, context, problems));
+  const terms = raw.flatMap((term) => checkTerm(term, keys, context, problems) ?? []);
   for (const key of Object.values(keys)) {
     if (key.required && !raw.some((term) => term.key === key.key)) {
       problems.push({
@@ -60,7 +60,7 @@ export function checkTerms(raw: readonly RawTerm[], keys: FilterKeys, context: F
     }
   }
   if (problems.length > 0) throw new Refusal(problems);
-  return terms.filter((term) => term !== undefined);
+  return terms;
 }
 
 /**

@@ -69,24 +69,29 @@ function quote(value: string): string {
   return isPlain(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
 }
 
-const WORDS: Readonly<Record<string, Operator>> = OPERATOR_WORDS;
+const WORDS = Object.keys(OPERATOR_WORDS);
 
 /** The operators that a term can have, for whoever left them out: first those that no shell takes for itself. */
-const TYPED = `${Object.keys(WORDS)
-  .map((word) => `.${word}=`)
-  .join(' ')} or in quotes ${VALUE_OPERATORS.join(' ')}`;
+const TYPED = `${WORDS.map((word) => `.${word}=`).join(' ')} or in quotes ${VALUE_OPERATORS.join(' ')}`;
 
-const WORD = Object.keys(WORDS).join('|');
-const WORDED_KEY = new RegExp(`^([A-Za-z_][\\w.]{0,200})\\.(${WORD})\\s*=(?!=)`);
+/** What `WORDED_KEY` finds. */
+interface Worded {
+  readonly key: string;
+  readonly word: keyof typeof OPERATOR_WORDS;
+}
+
+const WORD = WORDS.join('|');
+const WORDED_KEY = new RegExp(`^(?<key>[A-Za-z_][\\w.]{0,200})\\.(?<word>${WORD})\\s*=(?!=)`);
 const TERM_AFTER_COMMA = new RegExp(
   `^,\\s*[A-Za-z_][\\w.]{0,200}(?:\\.(?:${WORD})\\s*=|\\.(?:absent|present)\\s*(?:,|$)|\\s*(?:${VALUE_OPERATORS.join('|')}))`,
 );
 
 /** `key.word=value`; undefined where no such term begins. */
 function readWordedTerm(reader: Reader): RawTerm | undefined {
-  const [key, word] = reader.takeWorded() ?? [];
-  const operator = word === undefined ? undefined : WORDS[word];
-  if (key === undefined || operator === undefined) return undefined;
+  const worded = reader.takeWorded();
+  if (worded === undefined) return undefined;
+  const { key, word } = worded;
+  const operator = OPERATOR_WORDS[word];
   reader.skipSpace();
   if (operator !== '->') return { key, operator, values: [readNeeded(reader, `${key}.${word}=`, key)] };
   return { key, operator, values: reader.isAt('[') ? readList(reader, key) : readOpenList(reader, key) };
@@ -113,9 +118,7 @@ function readTerm(reader: Reader, operators = VALUE_OPERATORS.join(' ')): RawTer
   const key = reader.takeKey();
   if (key === '') throw reader.stop('a filter key');
   for (const operator of ['.absent', '.present'] as const) {
-    if (key.endsWith(operator) && key.length > operator.length) {
-      return { key: key.slice(0, -operator.length), operator, values: [] };
-    }
+    if (key.endsWith(operator)) return { key: key.slice(0, -operator.length), operator, values: [] };
   }
   reader.skipSpace();
   const operator = reader.takeOperator();
@@ -178,11 +181,10 @@ class Reader {
   }
 
   /** Key and word of `key.word=`, but not of `key.word==`, which is a key of that name in the API's grammar. */
-  takeWorded(): readonly [key: string, word: string] | undefined {
-    const [all = '', key, word] = WORDED_KEY.exec(this.text.slice(this.at)) ?? [];
-    if (key === undefined || word === undefined) return undefined;
-    this.at += all.length;
-    return [key, word];
+  takeWorded(): Worded | undefined {
+    const match = WORDED_KEY.exec(this.text.slice(this.at));
+    this.at += match?.[0].length ?? 0;
+    return match?.groups as Worded | undefined;
   }
 
   takeKey(): string {

@@ -80,6 +80,7 @@ describe('checkFilter', () => {
     ['id->[5,x]', 'id', 'a positive integer'],
     ['location.id==main', 'location.id', 'a location id, ALL or *'],
     ['lastName==a\0b', 'lastName', 'text'],
+    [`lastName==a${'\u0301'.repeat(31)}`, 'lastName', 'text'],
   ])('says what the value of %s must be', (text, source, expected) => {
     expect(problems(withDate(text))).toEqual([
       { code: 'filter.value', source, description: `The value of ${source} must be ${expected}.` },
@@ -101,6 +102,12 @@ describe('checkFilter', () => {
       { code: 'filter.missing', source: 'fromDate', description: 'The filter must have fromDate.' },
     ]);
   });
+});
+
+it('asks for a required key in the words of its endpoint', () => {
+  const words = { required: true, missing: 'The filter must have fromDate: a report is of some days.' };
+  const own = filterKeys({ fromDate: key(['=='], dateValue, 'First day', words) });
+  expect(() => checkFilter('', own)).toThrow(words.missing);
 });
 
 describe('all locations (D12)', () => {

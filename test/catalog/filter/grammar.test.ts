@@ -108,7 +108,7 @@ describe('parseFilter', () => {
   });
 
   it.each<[text: string, at: number, expected: string, source: string]>([
-    ['lastName', 9, 'an operator after lastName: one of', 'lastName'],
+    ['lastName', 9, 'an operator after lastName: one of <>= == != ~= -> >= <= > <.', 'lastName'],
     ['lastName=Smith', 9, 'an operator after lastName', 'lastName'],
     ['lastName eq Smith', 10, 'an operator after lastName', 'lastName'],
     ['lastName==', 11, 'a value after lastName== (lastName.absent selects', 'lastName'],
@@ -132,7 +132,26 @@ describe('parseFilter', () => {
     expect(rest).toEqual([]);
     expect(problem).toMatchObject({ code: 'filter.syntax', source });
     expect(problem?.description).toContain(`At character ${at} of the filter`);
+    expect(problem?.description.includes('the filter ends')).toBe(at > text.length);
     expect(problem?.description).toContain(`expected ${expected}`);
+  });
+});
+
+describe('the limits of parseFilter', () => {
+  it('are 500 terms', () => {
+    const terms = (count: number) => Array.from({ length: count }, () => 'a==1').join(' , ');
+    expect(parseFilter(terms(500))).toHaveLength(500);
+    expect(refused(terms(501))).toMatchObject([{ source: 'filter', description: /at most 500 terms/ }]);
+  });
+
+  it('are keys of 200 characters', () => {
+    const text = (length: number) => `${'k'.repeat(length)}==1`;
+    expect(parseFilter(text(200))[0]?.key).toHaveLength(200);
+    expect(refused(text(201))).toMatchObject([{ description: /^At character 201 of the filter there is "k";/ }]);
+  });
+
+  it('are one whole character of what is wrong, which may be the name of a patient', () => {
+    expect(refused('a==1,\u{1f9b7}Smith')).toMatchObject([{ description: /there is "\u{1f9b7}";/u }]);
   });
 });
 

@@ -5,11 +5,13 @@ import {
   dateTimeValue,
   dateValue,
   digitsValue,
+  dollarsValue,
   exactTextValue,
   type FilterContext,
   type FilterValue,
   foldText,
   idValue,
+  integerValue,
   tagValue,
   textValue,
   timeZoneValue,
@@ -92,6 +94,17 @@ describe('date-times of filters (D7)', () => {
     expect(dateTimeValue.read('2026-12-31T23:59:59.9999Z', '>=', {})).toBe('2027-01-01T00:00:00.000Z');
   });
 
+  it('equal no record where they lie between two milliseconds', () => {
+    const equal = (text: string) => dateTimeValue.read(text, '==', {});
+    expect(equal('2026-03-02T14:30:00.123Z')).toBe('2026-03-02T14:30:00.123Z');
+    expect(equal('2026-03-02T14:30:00.1231Z')).toBe('2026-03-02T14:30:00.1235Z');
+    expect(equal('2026-03-02T14:30:00.000000001Z')).toBe('2026-03-02T14:30:00.0005Z');
+  });
+
+  it('without a zone, of a date, are those of UTC where no zone is known', () => {
+    expect(dateTimeValue.read('2026-03-02', '>=', {})).toBe('2026-03-02T00:00:00.000Z');
+  });
+
   it('without a zone stay as written where no zone is known', () => {
     expect(dateTimeValue.read('2026-03-02T14:30:00', '>=', {})).toBe('2026-03-02T14:30:00');
   });
@@ -136,8 +149,37 @@ describe('other values of filters', () => {
     ['a time zone', timeZoneValue, 'America/Denver', 'America/Denver'],
     ['an offset for a time zone', timeZoneValue, '+05:00', undefined],
     ['an unknown time zone', timeZoneValue, 'America/Nowhere', undefined],
+    ['dollars as cents', dollarsValue, '120.50', 12_050],
+    ['dollars with one decimal', dollarsValue, '0.1', 10],
+    ['dollars that no number of dollars tells exactly', dollarsValue, '1.15', 115],
+    ['a credit', dollarsValue, '-5', -500],
+    ['twelve digits of dollars', dollarsValue, '999999999999.99', 99_999_999_999_999],
+    ['too many dollars', dollarsValue, '1000000000000', undefined],
+    ['a third decimal', dollarsValue, '1.005', undefined],
+    ['dollars with a sign', dollarsValue, '$5', undefined],
+    ['dollars without the first digit', dollarsValue, '.50', undefined],
+    ['dollars without the last digit', dollarsValue, '5.', undefined],
+    ['the least of a range', integerValue(1, 400), '1', 1],
+    ['the most of a range', integerValue(1, 400), '400', 400],
+    ['zeros in front', integerValue(1, 400), '0030', 30],
+    ['less than a range', integerValue(1, 400), '0', undefined],
+    ['more than a range', integerValue(1, 400), '401', undefined],
+    ['what is no whole number', integerValue(1, 400), '1.5', undefined],
+    ['no number', integerValue(0, 400), '', undefined],
+    ['a number among others', integerValue(0, 400), '5 x', undefined],
+    ['more digits than any number needs', integerValue(0, 400), '00000000000000005', undefined],
+    ['16 digits', integerValue(0, Number.MAX_SAFE_INTEGER), '9007199254740991', 9_007_199_254_740_991],
+    ['more than is exact', integerValue(0, Number.MAX_SAFE_INTEGER), '9007199254740992', undefined],
   ])('%s', (_name, value, text, canonical) => {
     expect(read(value, text)).toBe(canonical);
+  });
+
+  it.each([
+    [integerValue(1, 400), 'a whole number from 1 to 400'],
+    [integerValue(0, Number.MAX_SAFE_INTEGER), 'a whole number from 0 on'],
+    [choiceValue(['A', 'B']), 'one of A, B'],
+  ])('say what they must be', (value, expected) => {
+    expect(value.expected).toBe(expected);
   });
 
   it('fold text to one form in any letter case and composition', () => {
