@@ -80,9 +80,10 @@ class RangeWalk {
   async *pages(): AsyncGenerator<Page> {
     yield* this.firstPages();
     while (!this.ended || this.waiting.length > 0) {
-      this.fill();
       const range = this.waiting.shift();
       if (range === undefined) throw new Error('No range is left, and the end has not been seen.');
+      // One more may wait now.
+      this.fill();
       yield* range.take();
       if (range.ended) return;
     }
@@ -90,7 +91,6 @@ class RangeWalk {
 
   end(): void {
     this.link.abort();
-    for (const range of this.waiting) range.leave();
   }
 
   /** Called once by each range, as soon as it has requested its last page as far as that is known. */
@@ -105,7 +105,6 @@ class RangeWalk {
     // Ids between two ranges that no record has need not be requested.
     if (range.nextId !== undefined && range.nextId > this.start + 1n) this.start = range.nextId - 1n;
     if (range.seen.rows > 0) this.aim(range.seen.rows, range.seen.ids);
-    this.fill();
   }
 
   /**
@@ -180,8 +179,9 @@ class IdRange {
       this.failure = { cause };
     });
     this.finished = true;
-    this.release();
+    // Before others begin, which depend on what this one has seen.
     this.walk.onDone(this);
+    this.release();
     this.wake();
   }
 
@@ -196,12 +196,6 @@ class IdRange {
       else if (this.finished) return;
       else await new Promise<void>((resolve) => (this.wake = resolve));
     }
-  }
-
-  /** Lets a reader that waits for room end, once nobody takes its pages any more. */
-  leave(): void {
-    this.pages.length = 0;
-    this.onRoom();
   }
 
   private async readPages(): Promise<void> {

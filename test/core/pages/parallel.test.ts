@@ -77,8 +77,11 @@ describe('walkParallel', () => {
     ['nothing', []],
     ['less than a page', upTo(3)],
     ['exactly a page', upTo(10)],
-  ])('brings %s once and in order', async (_name, ids) => {
-    expect(await walk(new PagingServer(ids))).toEqual(rows(ids));
+    ['ids that become sparse', [...upTo(100), ...upTo(300_000, 1000).map((id) => id + 100)]],
+  ])('brings %s once and in order, with few requests', async (_name, ids) => {
+    const server = new PagingServer(ids);
+    expect(await walk(server)).toEqual(rows(ids));
+    expect(server.queries.length).toBeLessThan((2 * ids.length) / 10 + 10);
   });
 
   it.each(Object.entries(LINKING))('has several requests at once where heads tell %s', async (_what, linked) => {
@@ -93,11 +96,13 @@ describe('walkParallel', () => {
 
   it('asks for what comes next while the records of a page are on their way', async () => {
     const server = new PagingServer(upTo(1000), undefined, (last) => last);
-    let [waiting, most] = [0, 0];
+    let [waiting, most, mostLater] = [0, 0, 0];
     const slowly: Send = async (request) => {
+      const isLate = server.queries.length > 60;
       const { body, ...head } = await server.send(request);
       const slow = async function* () {
         most = Math.max(most, ++waiting);
+        if (isLate) mostLater = Math.max(mostLater, waiting);
         for (let turn = 0; turn < 20; turn++) await new Promise((done) => setImmediate(done));
         waiting--;
         yield* body;
@@ -106,16 +111,23 @@ describe('walkParallel', () => {
     };
     expect(await walk({ send: slowly }, { parallel: 2 })).toEqual(rows(upTo(1000)));
     expect(most).toBeGreaterThan(2);
+    expect(mostLater).toBeGreaterThan(2);
     expect(server.most).toBe(2);
   });
 
-  it('reads no further ahead of a slow reader than it may buffer, however dense the ids become', async () => {
-    const ids = [...upTo(1_000_000, 100_000), ...upTo(3000).map((id) => id + 1_000_000)];
-    const server = new PagingServer(ids);
+  const dense = [...upTo(1_000_000, 100_000), ...upTo(3000).map((id) => id + 1_000_000)];
+
+  it.each([
+    // The first page, four of the first range, and the end; then also all three of the second range.
+    ['however dense the ids become', dense, undefined, 6],
+    ['however dense they become, where heads tell what comes', dense, (last: number) => last, 6],
+    ['where ids are as dense as before', upTo(3000), undefined, 7],
+  ])('reads no further ahead of a slow reader than it may buffer, %s', async (_name, ids, linked, most) => {
+    const server = new PagingServer(ids, undefined, linked);
     const pages = walkParallel(clientOf(server), list, { pageSize: 10, parallel: 2 });
     const found: Row[] = [...((await pages.next()).value?.rows ?? [])];
     for (let turn = 0; turn < 500; turn++) await new Promise((done) => setImmediate(done));
-    expect(server.queries.length).toBeLessThan(20);
+    expect(server.queries.length).toBeLessThanOrEqual(most);
     for await (const page of pages) found.push(...page.rows);
     expect(found).toEqual(rows(ids));
   });
@@ -139,7 +151,24 @@ describe('walkParallel', () => {
 
   it('goes on after an id, to a limit', async () => {
     const from = { lastId: '500', fetched: 500 };
-    expect(await walk(new PagingServer(upTo(1000)), { from, limit: 700 })).toEqual(rows(upTo(700).slice(500)));
+    const server = new PagingServer(upTo(1000));
+    expect(await walk(server, { from, limit: 700 })).toEqual(rows(upTo(700).slice(500)));
+    expect(server.queries.length).toBeLessThan(40);
+    const last = new PagingServer(upTo(1000));
+    expect(await walk(last, { from, limit: 507 })).toEqual(rows(upTo(507).slice(500)));
+    expect(last.queries).toEqual([{ lastId: 500, pageSize: 7 }]);
+  });
+
+  it('ends with the page that reaches its limit, at a place from where nothing is lost', async () => {
+    const pages = walkParallel(clientOf(new PagingServer(upTo(1000))), list, { pageSize: 10, parallel: 4, limit: 35 });
+    const places: unknown[] = [];
+    for await (const { position, rows: some } of pages) places.push([position?.lastId, position?.fetched, some.length]);
+    expect(places).toEqual([
+      ['10', 10, 10],
+      ['20', 20, 10],
+      ['30', 30, 10],
+      ['35', 35, 5],
+    ]);
   });
 
   it('tells where it stands with every page', async () => {
@@ -216,11 +245,13 @@ describe('walkParallel', () => {
   });
 
   it('brings what a walk one after another brings, whatever the ids', async () => {
-    const gaps = fc.array(fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 5000 })), {
-      maxLength: 300,
-    });
+    // Where all of them are small, ranges end just before an id, at it and just behind it.
+    const gaps = fc.oneof(
+      fc.array(fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 5000 })), { maxLength: 300 }),
+      fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 20, maxLength: 100 }),
+    );
     const numbers = fc.record({
-      pageSize: fc.integer({ min: 1, max: 20 }),
+      pageSize: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 4 })),
       parallel: fc.integer({ min: 2, max: 9 }),
       limit: fc.option(fc.integer({ min: 1, max: 350 }), { nil: undefined }),
     });
@@ -231,7 +262,7 @@ describe('walkParallel', () => {
         const ids = steps.map((step) => (last += step));
         expect(await walk(new PagingServer(ids, undefined, linked), given)).toEqual(rows(ids.slice(0, given.limit)));
       }),
-      { numRuns: 100 },
+      { numRuns: 150 },
     );
   });
 });
