@@ -78,7 +78,6 @@ class CompleteRead {
 
   async *pages(): AsyncGenerator<WalkedPage> {
     const { filter, serverDefaults = false, limit = Number.POSITIVE_INFINITY } = this.options;
-    if (this.rows >= limit) return;
     const filters = serverDefaults ? [filter] : this.filters();
     if (this.service.isNumbered) this.before = await this.counts(filters);
     for await (const page of this.counting(this.all(filters))) {
@@ -131,8 +130,7 @@ class CompleteRead {
   }
 
   private async *oneAfterAnother(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
-    const from = this.position;
-    for (const filter of filters) yield* unresumable(this.service.walk(filter, from));
+    for (const filter of filters) yield* unresumable(this.service.walk(filter, this.position));
   }
 
   /** Compares the rows with the count, and reads what is missing. */

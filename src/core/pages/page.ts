@@ -18,7 +18,6 @@ export interface RowPage {
 
 /** One page of a list. */
 export interface Page extends RowPage {
-  readonly warnings: readonly Warning[];
   readonly meta: Readonly<Record<string, unknown>> | null;
   readonly requestId: string | null;
   /** Ids of the first and the last row, exact; null on an empty page. */
@@ -141,7 +140,7 @@ export async function fetchPage(
   const time = Date.parse(headers.date ?? '');
   if (!Number.isNaN(time)) options.onServerTime?.(time);
   options.onWarnings?.(warnings);
-  return { rows, warnings, meta, requestId, ...ids, pageSize };
+  return { rows, meta, requestId, ...ids, pageSize };
 }
 
 /** Whether another attempt might have succeeded. */

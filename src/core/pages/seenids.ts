@@ -9,7 +9,10 @@ export class SeenIds {
   private ids = new Set<number | bigint>();
 
   /** Every id up to `floor` counts as seen: an earlier walk in ascending order has brought them. */
-  constructor(private readonly floor = 0n) {}
+  constructor(
+    private readonly floor = 0n,
+    private readonly maxSetSize = MAX_SET_SIZE,
+  ) {}
 
   /** The page without the rows that were seen before; its rows count as seen from now on. */
   fresh<P extends Page>(page: P): P {
@@ -23,7 +26,7 @@ export class SeenIds {
   addId(id: bigint): boolean {
     if (id <= this.floor) return false;
     const key = id <= Number.MAX_SAFE_INTEGER ? Number(id) : id;
-    if (this.ids.size === MAX_SET_SIZE) {
+    if (this.ids.size === this.maxSetSize) {
       this.full.push(this.ids);
       this.ids = new Set();
     }

@@ -113,7 +113,7 @@ export class ServiceWalk {
     }
     if (isDisordered(cause) && this.seen !== undefined && !behaviour.isUnordered) {
       behaviour.isUnordered = true;
-      return unresumable(this.walk(filter, last));
+      return this.walk(filter, last);
     }
     const isInSlice = options.mostTimeouts !== undefined;
     return isTimeout(cause) && !isInSlice && sliceKey(operation) !== undefined ? this.sliced(filter, last) : undefined;
@@ -134,8 +134,7 @@ export class ServiceWalk {
     if (key === undefined) return;
     this.seen ??= new SeenIds(BigInt(last.lastId));
     const options = { ...this.options, limit: undefined, mostTimeouts: MAX_SLICE_TIMEOUTS };
-    const from = { lastId: last.lastId, fetched: 0 };
-    const read = (slice: string) => new ServiceWalk(client, operation, options, from, behaviour).walk(slice, from);
+    const read = (slice: string) => new ServiceWalk(client, operation, options, last, behaviour).walk(slice, last);
     const onUnread = (what: string) => {
       this.unread = what;
     };

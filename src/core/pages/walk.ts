@@ -63,19 +63,20 @@ async function* walkCursor(client: ApiClient, operation: Operation, options: Wal
 /**
  * Every row of a list for which the specification shows no paging (schedule template reasons): requested without
  * paging, and for more by `lastId` only where the response says that it was a full page (`meta.pagination.limit`, D17).
- * A service that ignores `lastId` ends the walk by bringing nothing new. Throws what a request throws.
+ * A service that ignores `lastId` ends the walk by bringing nothing new. No later walk resumes here. Throws what a
+ * request throws.
  */
 async function* walkUnpaged(client: ApiClient, operation: Operation, options: WalkOptions): AsyncGenerator<WalkedPage> {
-  const { from = START, limit = Number.POSITIVE_INFINITY, signal = new AbortController().signal } = options;
-  const seen = new SeenIds(BigInt(from.lastId));
+  const { limit = Number.POSITIVE_INFINITY, signal = new AbortController().signal } = options;
+  const seen = new SeenIds();
   const size = new PageSize(options.pageSize);
-  let { fetched } = from;
+  let left = limit;
   let target: PageTarget = 'all';
-  while (fetched < limit) {
+  while (left > 0) {
     const page: Page = await fetchPage(client, operation, { options, target, size, signal });
-    const fresh = truncatePage(seen.fresh(page), limit - fetched);
-    if (fresh.rows.length === 0 && target !== 'all') return;
-    fetched += fresh.rows.length;
+    const fresh = truncatePage(seen.fresh(page), left);
+    if (fresh.rows.length === 0) return;
+    left -= fresh.rows.length;
     yield { ...fresh, position: undefined };
     if (!isFull(page)) return;
     target = { after: BigInt(page.lastId ?? 0), most: Number.POSITIVE_INFINITY, inAnyOrder: true };
@@ -85,5 +86,5 @@ async function* walkUnpaged(client: ApiClient, operation: Operation, options: Wa
 function isFull({ rows, meta }: Page): boolean {
   const { limit } = isPlainObject(meta?.pagination) ? meta.pagination : {};
   const size = readCount(limit);
-  return rows.length > 0 && size !== undefined && size > 0 && rows.length >= size;
+  return size !== undefined && size > 0 && rows.length >= size;
 }

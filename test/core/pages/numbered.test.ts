@@ -126,6 +126,72 @@ describe('walkNumbered alone', () => {
     );
   });
 
+  /** A walk over these pages, as the service has them. */
+  async function walkOver(pages: readonly (readonly number[])[], options: Partial<WalkOptions> = {}) {
+    const instead: Habits['instead'] = ({ page }) => answer(200, { data: rowsOf(...(pages[Number(page) - 1] ?? [])) });
+    return walk(new FakeService([], { instead }), options);
+  }
+
+  it.each<[string, number[][], number[]]>([
+    ['come twice each', [[1], [1], [2], [2], [3], [3], [4], [4]], [1, 2, 3, 4]],
+    [
+      'end with the same row',
+      [
+        [1, 9],
+        [2, 9],
+        [3, 9],
+        [4, 9],
+        [5, 9],
+      ],
+      [1, 9, 2, 3, 4, 5],
+    ],
+    [
+      'begin with the same row',
+      [
+        [9, 1],
+        [9, 2],
+        [9, 3],
+        [9, 4],
+        [9, 5],
+      ],
+      [9, 1, 2, 3, 4, 5],
+    ],
+    [
+      'begin and end with the same rows',
+      [
+        [1, 9],
+        [1, 2, 9],
+        [1, 9],
+        [1, 3, 9],
+        [1, 9],
+      ],
+      [1, 9, 2, 3],
+    ],
+  ])('goes on where pages %s', async (_name, pages, found) => {
+    expect(await walkOver(pages)).toEqual(found);
+  });
+
+  it('counts only new rows for its limit', async () => {
+    expect(
+      await walkOver(
+        [
+          [1, 2],
+          [2, 3],
+          [4, 5],
+        ],
+        { limit: 3 },
+      ),
+    ).toEqual([1, 2, 3]);
+  });
+
+  it('does not take the first page for a repeated one when it starts over again and again', async () => {
+    const instead: Habits['instead'] = ({ page, pageSize }) =>
+      page === '2' && Number(pageSize) > 6 ? answer(408, '') : undefined;
+    // Its own pages are small, so the first one is the same for every size.
+    const service = new FakeService(rowsOf(1, 2, 3), { instead, ownSize: 2 });
+    expect(await walk(service, { pageSize: 50 })).toEqual([1, 2, 3]);
+  });
+
   it.each([
     [2, 'goes on'],
     [3, 'ends with an error'],

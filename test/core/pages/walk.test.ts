@@ -90,6 +90,14 @@ describe('walkPages', () => {
       expect(script.queries.map(({ lastId }) => lastId)).toEqual(['0', '1', '3']);
     });
 
+    it('also where much comes after the id, such as the filter', async () => {
+      const pagination = { limit: 1, lastId: 1, filter: 'x'.repeat(200) };
+      const script = new Script(success(rows(1), { meta: { pagination } }), success([]));
+      const counts: number[] = [];
+      await walk(script, { pageSize: 1, read: noting(script, counts) });
+      expect(counts).toEqual([2, 2]);
+    });
+
     it('and again, when the records end with another id', async () => {
       const script = new Script(told(9, 1, 2), success(rows(10)), success(rows(3)), success([]));
       expect(await walk(script)).toEqual(rows(1, 2, 3));
@@ -231,16 +239,6 @@ describe('walkPages', () => {
     const cut = answer(200, '{"data":[{"id":1},{"id":2}]', { 'content-length': '27' });
     const script = new Script(cut, broken(true), success(rows(1, 2)), success([]));
     expect(await walk(script)).toEqual(rows(1, 2));
-  });
-
-  it('stops when the signal comes', async () => {
-    const stop = new AbortController();
-    const reason = new Error('stopped');
-    const script = new Script(success(rows(1)), () => {
-      stop.abort(reason);
-      return answer(503, '');
-    });
-    await expect(walk(script, { signal: stop.signal })).rejects.toBe(reason);
   });
 
   it('passes on the time and the warnings of each answer, and no time that is none', async () => {

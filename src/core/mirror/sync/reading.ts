@@ -283,7 +283,6 @@ interface PageQuery {
 
 /** What pages have besides their rows, for rows that came otherwise. */
 const NO_PAGE: Omit<WalkedPage, 'rows'> = {
-  warnings: [],
   meta: null,
   requestId: null,
   firstId: null,
