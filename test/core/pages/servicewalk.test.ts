@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { Resource } from '../../../src/catalog/define.ts';
+import { events } from '../../../src/catalog/resources/events.ts';
+import { patients } from '../../../src/catalog/resources/patients.ts';
+import { answer } from '../transport/script.ts';
+import type { Habits } from './fakeservice.ts';
+import { DAY, idsOf, read, sorted, spread } from './reading.ts';
+
+const rows = spread(60);
+const ALL = /ocation\.id->\["ALL"\]/;
+
+describe('a walk that has to change its way', () => {
+  it.each<[string, Resource, NonNullable<Habits['instead']>]>([
+    [
+      'the service times out on wide ranges from some page on',
+      patients,
+      ({ filter = '', lastId }) =>
+        Number(lastId) > 1040 && !filter.includes('<') && filter.includes('>=0001') ? answer(408, '') : undefined,
+    ],
+    [
+      'a filter on locations is required from some page on',
+      patients,
+      ({ filter = '', lastId }) => (Number(lastId) > 1040 && !ALL.test(filter) ? answer(400, '') : undefined),
+    ],
+    [
+      'the service turns out to have another order on some page',
+      events,
+      ({ lastId }) => (Number(lastId) > 1040 ? answer(200, { data: rows.toReversed().slice(0, 9) }) : undefined),
+    ],
+  ])('brings each row once where %s', async (_name, resource, instead) => {
+    const { ids, proof } = await read(resource, rows, {
+      key: resource === events ? 'start' : 'lastModified',
+      instead,
+      ownSize: 9,
+    });
+    expect(sorted(ids)).toEqual(idsOf(rows));
+    expect(proof).toMatchObject({ by: 'count', counted: 60 });
+  });
+
+  it('learns once that locations have to be named, for slices and counts, too', async () => {
+    const { ids, service } = await read(patients, rows, { needsLocation: true, widest: 366 * DAY, ownSize: 9 });
+    expect(sorted(ids)).toEqual(idsOf(rows));
+    expect(service.queries.filter(({ filter = '' }) => !ALL.test(filter))).toHaveLength(1);
+    const { service: quick } = await read(patients, rows, { needsLocation: true });
+    expect(quick.queries.filter(({ filter = '' }) => !ALL.test(filter))).toHaveLength(1);
+  });
+
+  it.each([403, 500])('says what else went wrong once locations are named: %d', async (status) => {
+    const instead: Habits['instead'] = ({ filter = '' }) => answer(ALL.test(filter) ? status : 400, '');
+    await expect(read(patients, [], { instead })).rejects.toMatchObject({ status });
+  });
+
+  it('gives up a wide range after three timeouts, and a slice after two; no later run can resume there', async () => {
+    const { service, places, ids } = await read(patients, rows, { widest: 366 * DAY, ownSize: 9 });
+    expect(sorted(ids)).toEqual(idsOf(rows));
+    expect(new Set(places)).toEqual(new Set([undefined]));
+    const lists = service.queries.filter(({ path }) => path === 'patients').map(({ filter = '' }) => filter);
+    const times = (filter: string) => lists.filter((other) => other === filter).length;
+    expect(times('lastModified>=0001-01-01T00:00:00Z')).toBe(3);
+    // Two years are too much for it.
+    const tooWide = lists.filter((filter) => /^lastModified>=1980-12-31T00:00:00Z,lastModified<198[23]/.test(filter));
+    expect(tooWide).toHaveLength(2);
+    expect(times('lastModified>=0001-01-01T00:00:00Z,lastModified<1980-01-01T00:00:00Z')).toBe(2);
+  });
+
+  it('says nothing of records without a date where the filter asks for a date', async () => {
+    const filter = 'lastModified>=1990-01-01T00:00:00Z';
+    const { ids, proof } = await read(patients, rows, { widest: 366 * DAY, ownSize: 9 }, { filter });
+    expect(sorted(ids)).toEqual(idsOf(rows));
+    expect(proof?.unproved).toBeNull();
+  });
+
+  it('brings no more than its limit in slices', async () => {
+    const { ids, proof } = await read(patients, rows, { widest: 366 * DAY, ownSize: 9 }, { limit: 20 });
+    expect([ids.length, new Set(ids).size]).toEqual([20, 20]);
+    expect(proof).toEqual({ by: 'none', counted: null, unproved: null });
+  });
+
+  it('goes on in slices after the place that it resumes from', async () => {
+    const from = { lastId: '1087', fetched: 30 };
+    const { ids, proof } = await read(patients, rows, { widest: 366 * DAY, ownSize: 9 }, { from });
+    expect(sorted(ids)).toEqual(idsOf(rows).slice(30));
+    expect(proof).toMatchObject({ by: 'count', counted: 60 });
+  });
+});
