@@ -141,17 +141,23 @@ describe('the limits of parseFilter', () => {
   it('are 500 terms', () => {
     const terms = (count: number) => Array.from({ length: count }, () => 'a==1').join(' , ');
     expect(parseFilter(terms(500))).toHaveLength(500);
-    expect(refused(terms(501))).toMatchObject([{ source: 'filter', description: /at most 500 terms/ }]);
+    expect(refused(terms(501))).toMatchObject([
+      { source: 'filter', description: expect.stringContaining('at most 500 terms') },
+    ]);
   });
 
   it('are keys of 200 characters', () => {
     const text = (length: number) => `${'k'.repeat(length)}==1`;
     expect(parseFilter(text(200))[0]?.key).toHaveLength(200);
-    expect(refused(text(201))).toMatchObject([{ description: /^At character 201 of the filter there is "k";/ }]);
+    expect(refused(text(201))).toMatchObject([
+      { description: expect.stringMatching(/^At character 201 of the filter there is "k";/) },
+    ]);
   });
 
   it('are one whole character of what is wrong, which may be the name of a patient', () => {
-    expect(refused('a==1,\u{1f9b7}Smith')).toMatchObject([{ description: /there is "\u{1f9b7}";/u }]);
+    expect(refused('a==1,\u{1f9b7}Smith')).toMatchObject([
+      { description: expect.stringContaining('there is "\u{1f9b7}";') },
+    ]);
   });
 });
 

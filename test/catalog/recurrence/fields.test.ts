@@ -3,6 +3,7 @@ import {
   checkRecurrence,
   NO_RECURRENCE,
   type RecurrenceFields,
+  recurrenceOf,
   recurs,
   ruleOf,
 } from '../../../src/catalog/recurrence/fields.ts';
@@ -47,6 +48,22 @@ describe('recurrence fields', () => {
     expect(checkRecurrence(fields).map(({ code, source }) => `${code} ${source}`)).toEqual(expected);
   });
 
+  it.each<[string, Partial<RecurrenceFields>, string]>([
+    ['no type', { recurrenceType: null }, 'recurrenceType is required for a recurring event.'],
+    ['no days', { recurrenceDays: null }, 'recurrenceDays is required for a WEEKLY recurrence.'],
+    ['a week', { recurrenceWeek: 'LAST' }, 'recurrenceWeek does not go with recurrenceType WEEKLY; leave it out.'],
+    // Not also that no day matches.
+    ['an early end', { recurrenceEnd: '2026-03-01' }, 'recurrenceEnd must not be before recurrenceStart (2026-03-02).'],
+    ['no Monday', { recurrenceStart: '2026-04-28' }, 'No day from 2026-04-28 to 2026-04-30 matches the recurrence.'],
+  ])('says what is wrong with %s', (_name, own, description) => {
+    expect(checkRecurrence({ ...weekly, ...own }).map((problem) => problem.description)).toEqual([description]);
+  });
+
+  it('are those of an event that tell how it recurs', () => {
+    const event = { ...weekly, id: 5, title: 'Huddle' };
+    expect(recurrenceOf(event)).toEqual(weekly);
+  });
+
   it('says no more of fields that could not be read', () => {
     const unread = new Set(['recurrenceDays', 'recurrenceEnd']);
     expect(checkRecurrence({ ...weekly, recurrenceDays: null, recurrenceEnd: null }, unread)).toEqual([]);
@@ -79,7 +96,9 @@ describe('recurrence fields', () => {
     ]) {
       expect(ruleOf({ ...weekly, [name]: null }), name).toBeUndefined();
     }
-    expect(ruleOf({ ...monthly, recurrenceDay: null })).toBeUndefined();
+    for (const name of ['recurrenceType', 'recurrenceWeek', 'recurrenceDay']) {
+      expect(ruleOf({ ...monthly, [name]: null }), name).toBeUndefined();
+    }
   });
 
   it('recur when any has a value', () => {

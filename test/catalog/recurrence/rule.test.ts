@@ -54,6 +54,11 @@ describe('the dates of a rule', () => {
       ['2026-03-01', '2026-04-05', '2026-05-03'],
     ],
     [
+      'the first of the month that it ends on',
+      monthly('2026-02-01', '2026-03-01', 1, 'FIRST', 'SUNDAY'),
+      ['2026-02-01', '2026-03-01'],
+    ],
+    [
       'the second',
       monthly('2026-03-10', '2026-05-12', 1, 'SECOND', 'TUESDAY'),
       ['2026-03-10', '2026-04-14', '2026-05-12'],

@@ -23,25 +23,25 @@ import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
 const EVER = '0001-01-01T00:00:00Z';
 
 describe('an early bound (D48)', () => {
-  it.each<[Resource, string | undefined, string | undefined]>([
-    [patients, undefined, `lastModified>=${EVER}`],
-    [patients, '', `lastModified>=${EVER}`],
-    [patients, 'lastName==Lee', `lastName==Lee,lastModified>=${EVER}`],
-    [patients, 'lastModified>=2026-01-01T00:00:00Z', 'lastModified>=2026-01-01T00:00:00Z'],
-    [patients, 'lastModified>2026-01-01T00:00:00Z', 'lastModified>2026-01-01T00:00:00Z'],
+  it.each<[string | undefined, string | undefined, Resource]>([
+    [undefined, `lastModified>=${EVER}`, patients],
+    ['', `lastModified>=${EVER}`, patients],
+    ['lastName==Lee', `lastName==Lee,lastModified>=${EVER}`, patients],
+    ['lastModified>=2026-01-01T00:00:00Z', 'lastModified>=2026-01-01T00:00:00Z', patients],
+    ['lastModified>2026-01-01T00:00:00Z', 'lastModified>2026-01-01T00:00:00Z', patients],
     // Nothing but an upper bound: a service would still leave out what is old.
-    [patients, 'lastModified<2026-01-01T00:00:00Z', `lastModified<2026-01-01T00:00:00Z,lastModified>=${EVER}`],
-    [patients, 'lastModified<=2026-01-01T00:00:00Z', `lastModified<=2026-01-01T00:00:00Z,lastModified>=${EVER}`],
-    [patients, 'firstVisitDate>=2026-01-01T00:00:00Z', `firstVisitDate>=2026-01-01T00:00:00Z,lastModified>=${EVER}`],
-    [events, undefined, `start>=${EVER}`],
+    ['lastModified<2026-01-01T00:00:00Z', `lastModified<2026-01-01T00:00:00Z,lastModified>=${EVER}`, patients],
+    ['lastModified<=2026-01-01T00:00:00Z', `lastModified<=2026-01-01T00:00:00Z,lastModified>=${EVER}`, patients],
+    ['firstVisitDate>=2026-01-01T00:00:00Z', `firstVisitDate>=2026-01-01T00:00:00Z,lastModified>=${EVER}`, patients],
+    [undefined, `start>=${EVER}`, events],
     // Either of two dates keeps the service from its own limit.
-    [events, 'lastModified>=2026-01-01T00:00:00Z', 'lastModified>=2026-01-01T00:00:00Z'],
-    [events, 'start>=2026-01-01T00:00:00Z', 'start>=2026-01-01T00:00:00Z'],
-    [transactions, undefined, 'transactionDate>=0001-01-01'],
-    [transactions, 'transactionDate==2026-01-01', 'transactionDate==2026-01-01'],
-    [transactionTags, undefined, undefined],
-    [documents, 'patient.id==5', 'patient.id==5'],
-  ])('of $name with the filter %s', (resource, filter, bounded) => {
+    ['lastModified>=2026-01-01T00:00:00Z', 'lastModified>=2026-01-01T00:00:00Z', events],
+    ['start>=2026-01-01T00:00:00Z', 'start>=2026-01-01T00:00:00Z', events],
+    [undefined, 'transactionDate>=0001-01-01', transactions],
+    ['transactionDate==2026-01-01', 'transactionDate==2026-01-01', transactions],
+    [undefined, undefined, transactionTags],
+    ['patient.id==5', 'patient.id==5', documents],
+  ])('of the filter %s is in %s', (filter, bounded, resource) => {
     const list = operationOf(resource, 'list');
     expect(withEarlyBound(filter, list)).toBe(bounded);
     if (resource !== transactionTags) expect(completeFilters(filter, list)).toEqual([bounded]);
@@ -57,15 +57,15 @@ describe('an early bound (D48)', () => {
     ]);
   });
 
-  it.each<[Resource, boolean]>([
-    [patients, true],
-    [missedAppointments, true],
-    [events, false],
-    [transactions, false],
-    [appointmentHistories, false],
-    [transactionTags, false],
-    [documents, false],
-  ])('may leave out records of $name without a date: %s', (resource, isSo) => {
+  it.each<[string, boolean, Resource]>([
+    ['patients', true, patients],
+    ['missedAppointments', true, missedAppointments],
+    ['events', false, events],
+    ['transactions', false, transactions],
+    ['appointmentHistories', false, appointmentHistories],
+    ['transactionTags', false, transactionTags],
+    ['documents', false, documents],
+  ])('may leave out %s without a date: %s', (_name, isSo, resource) => {
     expect(mayBeUndated(operationOf(resource, 'list').dateLimit)).toBe(isSo);
   });
 });

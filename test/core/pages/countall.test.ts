@@ -143,13 +143,13 @@ describe('countOnce', () => {
   });
 });
 
-it.each<[Resource, string | undefined, boolean]>([
-  [patients, undefined, true],
-  [patients, 'lastName==Lee,id->[1]', true],
-  [patients, 'lastName==Lee,other==1', false],
-  [patients, 'other==1', false],
-  [missedAppointments, undefined, false],
-])('what counts $name with the filter %s takes all of its keys: %s', (resource, filter, isThere) => {
+it.each<[string | undefined, boolean, Resource]>([
+  [undefined, true, patients],
+  ['lastName==Lee,id->[1]', true, patients],
+  ['lastName==Lee,other==1', false, patients],
+  ['other==1', false, patients],
+  [undefined, false, missedAppointments],
+])('a count of what the filter %s lists is there: %s', (filter, isThere, resource) => {
   expect(countOperationOf(resource, filter)).toBe(isThere ? operationOf(resource, 'count') : undefined);
 });
 

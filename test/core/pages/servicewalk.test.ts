@@ -37,6 +37,25 @@ describe('a walk that has to change its way', () => {
     expect(proof).toMatchObject({ by: 'count', counted: 60 });
   });
 
+  it('brings no row again that came before the slices, also when it looks for what is missing', async () => {
+    let counts = 0;
+    const instead: Habits['instead'] = ({ filter = '', lastId }, path) => {
+      // One is deleted after all have been looked through twice.
+      if (path.endsWith('/totalcount')) return answer(200, { data: { total: ++counts <= 4 ? 61 : 60 } });
+      const isWide = !filter.includes('<') && filter.includes('>=0001');
+      return Number(lastId) > 1040 && isWide ? answer(408, '') : undefined;
+    };
+    const { ids, proof } = await read(patients, rows, { instead, ownSize: 9 });
+    expect(sorted(ids)).toEqual(idsOf(rows));
+    expect(proof).toMatchObject({ by: 'count', counted: 60 });
+  });
+
+  it('brings no row again that came before the place that it resumes from, in whatever order', async () => {
+    const from = { lastId: '1087', fetched: 30 };
+    const { ids } = await read(events, rows, { key: 'start', newestFirst: true, ownSize: 9 }, { from });
+    expect(sorted(ids)).toEqual(idsOf(rows).slice(30));
+  });
+
   it('learns once that locations have to be named, for slices and counts, too', async () => {
     const { ids, service } = await read(patients, rows, { needsLocation: true, widest: 366 * DAY, ownSize: 9 });
     expect(sorted(ids)).toEqual(idsOf(rows));

@@ -20,7 +20,7 @@ async function sliced(filter: string, widest: number | ((from: number) => number
   const key = sliceKey(operationOf(resource, 'list'));
   if (key === undefined) throw new Error('It cannot be sliced.');
   const one = async function* (slice: string) {
-    const [from = '0001-01-01', to = '2027-01-01'] = ['>=?', '<=?'].map(
+    const [from = '0001-01-01', to = '2026-11-22T12:00:00Z'] = ['>=?', '<=?'].map(
       (operator) => new RegExp(`${key.key}${operator}([^,]+)`).exec(slice)?.[1],
     );
     const most = typeof widest === 'number' ? widest : widest(Date.parse(from));
@@ -57,7 +57,47 @@ describe('inSlices', () => {
     expect(read.at(-1)).toMatch(/,lastModified<=2026-02-03T04:05:06Z$/);
   });
 
-  it('cuts dates at days', async () => {
+  it('cuts dates at days, and no finer', async () => {
+    const { read } = await sliced('transactionDate>=2026-11-19', DAY, transactions);
+    expect(read).toEqual([
+      'transactionDate>=2026-11-19,transactionDate<2026-11-20',
+      'transactionDate>=2026-11-20,transactionDate<2026-11-21',
+      'transactionDate>=2026-11-21,transactionDate<2026-11-22',
+      'transactionDate>=2026-11-22',
+    ]);
+    const days: string[] = [];
+    const tooSlow = (from: number) => {
+      days.push(new Date(from).toISOString());
+      return 0;
+    };
+    await expect(sliced('transactionDate>=2026-01-01', tooSlow, transactions)).rejects.toMatchObject({ status: 408 });
+    // A year, and its halves down to one day.
+    expect(days.length).toBeLessThan(11);
+  });
+
+  it('cuts times at minutes', async () => {
+    const { read } = await sliced('lastModified>=2026-11-22T09:00:00Z', (from) =>
+      from < NOW - 3_600_000 ? 600_000 : DAY,
+    );
+    expect(read.length).toBeGreaterThan(10);
+    expect(
+      read
+        .join()
+        .match(/T\d\d:\d\d:\d\d[^Z]*Z/g)
+        ?.filter((time) => !time.endsWith(':00Z')),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['transactionDate==2026-11-10', transactions],
+    ['firstVisitDate>=2026-01-01T00:00:00Z', patients],
+  ])('leaves in every slice what is no range of its key: %s', async (term, resource) => {
+    const { read } = await sliced(term, 1000 * DAY, resource);
+    expect(read.length).toBeGreaterThan(5);
+    expect(read.filter((slice) => !slice.startsWith(`${term},`))).toEqual([]);
+  });
+
+  it('cuts starts at times', async () => {
     const { read } = await sliced('patient.id==5', 3 * 365 * DAY, missedAppointments);
     expect(read.at(-1)).toMatch(/^patient.id==5,start>=\d{4}-\d\d-\d\dT00:00:00Z$/);
   });
@@ -78,12 +118,36 @@ describe('inSlices', () => {
   });
 
   it('fails on anything but a timeout, of the oldest records, too', async () => {
-    const key = sliceKey(operationOf(patients, 'list'));
-    const refusing = () => ({
-      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new ApiFailure(403, [], null)) }),
-    });
-    const reading = inSlices('', key as FilterKey, NOW, refusing, () => undefined).next();
-    await expect(reading).rejects.toMatchObject({ status: 403 });
+    const key = sliceKey(operationOf(patients, 'list')) as FilterKey;
+    for (const refused of ['<1980', '>=1980']) {
+      const asked: string[] = [];
+      const refusing = async function* (slice: string) {
+        asked.push(slice);
+        if (slice.includes(refused)) throw new ApiFailure(403, [], null);
+        yield slice;
+      };
+      const reading = async () => {
+        for await (const slice of inSlices('', key, NOW, refusing, () => undefined)) expect(slice).not.toMatch(refused);
+      };
+      await expect(reading()).rejects.toMatchObject({ status: 403 });
+      // The refused one once.
+      expect(asked.filter((slice) => slice.includes(refused))).toHaveLength(1);
+    }
+  });
+
+  it('asks for nothing behind the end that the filter has, long ago', async () => {
+    const bounds =
+      'lastModified>=2000-01-01T00:00:00Z,lastModified<2003-02-01T00:00:00Z,lastModified<2010-01-01T00:00:00Z';
+    const { read } = await sliced(bounds, 200 * DAY);
+    const ends = read.map((slice) => /<([^,]+)/.exec(slice)?.[1] ?? '');
+    expect(ends).toEqual(ends.toSorted());
+    expect(ends.slice(0, -1).filter((end) => end >= '2003-02-01')).toEqual([]);
+    expect(read.at(-1)).toMatch(/,lastModified<2003-02-01T00:00:00Z,lastModified<2010-01-01T00:00:00Z$/);
+  });
+
+  it('leaves the last slice open that would end just now', async () => {
+    const filter = 'lastModified>=2025-11-22T12:00:00Z';
+    expect((await sliced(filter, Number.POSITIVE_INFINITY)).read).toEqual([filter]);
   });
 
   it('fails when the narrowest slice times out', async () => {
