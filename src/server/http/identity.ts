@@ -175,12 +175,9 @@ function forbidden() {
   return refusal('auth.organization_forbidden', 'Organization-ID', 'The token is not for this organization.');
 }
 
-/**
- * Refuses (403) a token without a scope, and one that only reads for what it may not do with any (contract §8). `method` is
- * that of the operation: GET also for HEAD.
- */
+/** Refuses (403) a token without a scope, and one that only reads for what it may not do with any (contract §8). */
 export function requireScope(grant: Grant, scope: Scope, method: string): void {
-  if (grant.readOnly && method !== 'GET') {
+  if (grant.readOnly && method !== 'GET' && method !== 'HEAD') {
     throw refusal('auth.scope_missing', 'Authorization', 'The token only reads; it may not change anything.');
   }
   if (grant.scopes.includes(scope)) return;

@@ -62,7 +62,10 @@ describe('Guarantors', () => {
   it('takes a name from the page that has one', () => {
     const named = record(owing('1', [10]));
     const nameless = { ...named, firstName: null, lastName: null };
-    for (const pages of [[nameless, named], [named, nameless]]) {
+    for (const pages of [
+      [nameless, named],
+      [named, nameless],
+    ]) {
       expect(merge(pages)[0]).toMatchObject({ firstName: named.firstName, lastName: named.lastName });
     }
   });

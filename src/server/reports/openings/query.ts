@@ -48,8 +48,8 @@ export function readOpeningsQuery(request: OperationRequest): OpeningsQuery {
   };
 }
 
-/** The days from the first to the last; one that is missing has been reported, and is on neither side of any. */
-function checkDays(startDate: string, endDate: string, problems: Problem[]): number {
+function checkDays(startDate: string | undefined, endDate: string | undefined, problems: Problem[]): number {
+  if (startDate === undefined || endDate === undefined) return 0;
   const days = daysBetween(startDate, endDate) + 1;
   if (days < 1) {
     const description = `endDate ${endDate} is before startDate ${startDate}.`;
