@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { createToken, revoke, rotateToken } from '../../src/server/tokens/admin.ts';
-import { listTokens, revokeToken } from '../../src/server/tokens/tokens.ts';
+import { listTokens, revokeToken, saveToken } from '../../src/server/tokens/tokens.ts';
 import { ELSEWHERE, LOCATIONS, OPERATORIES, ORGANIZATION, OTHER_ORGANIZATION, PATIENTS } from '../support/ids.ts';
 import { bareRecords } from '../support/practice.ts';
 import { sharedService } from '../support/service.ts';
@@ -193,6 +193,21 @@ describe('a token that is replaced', () => {
     expect(second?.ids).toContain(old.id);
     expect(second?.ids).toContain(made.id);
   });
+});
+
+it('a token that is stored again has its new rights alone', async () => {
+  const save = (more: Partial<Parameters<typeof saveToken>[2]>) =>
+    service.service.store.write((tx) =>
+      saveToken(tx, 'a-token-that-is-stored-twice', {
+        ...{ organizations: [ORGANIZATION], scopes: ['model:read'], label: null, createdAt: later(0), expiresAt: null },
+        ...more,
+      }),
+    );
+  const id = await save({ locations: [LOCATIONS.west], readOnly: true });
+  expect(await listed(id)).toMatchObject({ locations: [LOCATIONS.west], readOnly: true });
+  const rights = { organizations: [OTHER_ORGANIZATION], scopes: ['model:write'], expiresAt: later(HOUR) };
+  await save(rights);
+  expect(await listed(id)).toMatchObject({ ...rights, locations: null, readOnly: false });
 });
 
 it('tokens are listed by when they were made', async () => {
