@@ -32,7 +32,7 @@ it('a delivery has each appointment once, by id, whatever the size of its chunks
     const found = [];
     let after: number | undefined = 0;
     let chunks = 0;
-    for (; after !== undefined; chunks++) {
+    for (; after !== undefined && chunks < 10; chunks++) {
       const { records, reachedId } = await chunk(after, limit);
       expect(records.length).toBeGreaterThan(0);
       found.push(...records);
