@@ -152,9 +152,10 @@ describe('Relay', () => {
   });
 
   it('keeps how far it has come while it runs, for each exchange of a broker', async () => {
+    // Of whichever organization is saved first.
     const kept = () =>
       service.service.store.read.all<{ target: string }>(
-        sql`SELECT DISTINCT target FROM relay_positions WHERE org = ${org.org} AND position LIKE '%-%' ORDER BY target`,
+        sql`SELECT DISTINCT target FROM relay_positions WHERE position LIKE '%-%' ORDER BY target`,
       );
     const [one, two] = [new FakeBroker(), new FakeBroker()];
     const other = { ...TARGET, exchange: 'other' };
