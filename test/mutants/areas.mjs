@@ -62,8 +62,8 @@ export const AREAS = {
   },
   mirror: {
     files: [
-      'src/core/mirror/{jsonmembers,names,place,rebuilding,records,recordtexts,rows,status,values,zones}.ts',
-      'src/core/mirror/deidentify/{deidentifier,keeping,permutation,tables}.ts',
+      'src/core/mirror/{jsonmembers,names,place,rebuilding,records,recordtexts,values,zones}.ts',
+      'src/core/mirror/deidentify/{deidentifier,keeping,permutation}.ts',
     ],
     tests: ['test/core/mirror/{place,pseudonyms,tables,texts,treatments,values}.test.ts'],
   },
