@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { operationOf } from '../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../src/catalog/define.ts';
 import { appointmentHistories } from '../../../src/catalog/resources/appointmenthistories.ts';
+import { documents } from '../../../src/catalog/resources/documents.ts';
 import { missedAppointments } from '../../../src/catalog/resources/missedappointments.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { countAll, countOnce, countOperationOf, totalOf } from '../../../src/core/pages/countall.ts';
@@ -40,6 +41,11 @@ describe('countAll', () => {
       total: 41,
       unproved: ['The server counts 40 with a date, and 41 in all: there may be more without a date.'],
     });
+  });
+
+  it('fails as the service does where no time can cut it into slices', async () => {
+    const timingOut: Habits['instead'] = () => answer(408, '');
+    await expect(count(documents, { instead: timingOut })).rejects.toMatchObject({ status: 408, exitCode: 7 });
   });
 
   it('says what it could not count', async () => {
