@@ -51,6 +51,13 @@ describe('local times of an import (D7)', () => {
     expect(rowOf(await service.call('GET', '/events/7'))).toMatchObject({ start: '2026-01-15T17:00:00.000Z' });
   });
 
+  it('wait for a location that comes later, where the zone of the organization is known', async () => {
+    const event = { id: 8, title: 'Closed', start: '2026-01-15T09:00:00', duration: 60, location: { id: 9 } };
+    const place = { id: 9, name: 'Coast', timezone: 'America/Los_Angeles' };
+    await service.import([line('EventV1', event), line('Location', place)]);
+    expect(rowOf(await service.call('GET', '/events/8'))).toMatchObject({ start: '2026-01-15T17:00:00.000Z' });
+  });
+
   it('stand there for every field of a record', async () => {
     expect(rowOf(await service.call('GET', '/appointments/2'))).toMatchObject({
       confirmed: '2026-01-14T16:00:00.250Z',
