@@ -76,6 +76,7 @@ it('a use that comes while others fail to be written is the later one', async ()
   clock.advance(MINUTE);
   uses.note('a');
   fail(new Error('The store is held.'));
+  await vi.advanceTimersByTimeAsync(0);
   await uses.flush();
   expect(saved.at(-1)).toEqual([['a', 101]]);
 });
