@@ -41,7 +41,7 @@ export const idValue: FilterValue = {
   match: 'exact',
   expected: 'a positive integer',
   read: (text) => asId(text),
-  wire: (text) => String(asId(text) ?? text),
+  wire: (text) => String(asId(text)),
 };
 
 /** A location id, or all locations. */
@@ -107,7 +107,7 @@ export function choiceValue(values: readonly string[]): FilterValue {
     expected: `one of ${values.join(', ')}`,
     values,
     read: (text) => canonical.get(text.toLowerCase()),
-    wire: (text) => canonical.get(text.toLowerCase()) ?? text,
+    wire: (text) => canonical.get(text.toLowerCase()) as string,
   };
 }
 
