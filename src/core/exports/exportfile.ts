@@ -126,8 +126,6 @@ export class ExportFile {
   async publish(): Promise<void> {
     const part = partPath(this.target);
     await guarded(`write ${this.target}`, async () => {
-      // A write that failed half-way may have left bytes behind those that count.
-      await this.handle.truncate(this.bytes);
       await publish(this.handle, part, this.target);
       await this.handle.close();
     });

@@ -75,13 +75,12 @@ async function exportTo(file: ExportFile, task: ExportTask, world: ExportWorld):
       yield { rows: task.isNew === undefined ? page.rows : page.rows.filter(task.isNew) };
       progress = {
         ...progress,
-        lastId: page.position?.lastId ?? progress.lastId,
         fetched: progress.fetched + page.rows.length,
         pages: progress.pages + 1,
       };
       if (page.position === undefined) continue;
       file.settle();
-      resumable = progress;
+      resumable = { ...progress, lastId: page.position.lastId };
       const now = clock.now();
       if (task.resumable && now - checkpointed >= INTERVAL) {
         await file.checkpoint(journal());

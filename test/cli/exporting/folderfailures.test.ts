@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
 import { broken, problem } from '../../core/transport/script.ts';
 import { jsonFailure, type World } from '../runcommand.ts';
 import { BOTH, nightly, refused } from './nightly.ts';
+
+afterEach(() => vi.useRealTimers());
 
 describe('a run in which something fails', () => {
   it('does the rest and ends with 6; the summary tells what failed', async () => {
@@ -98,26 +100,29 @@ describe('a run in which something fails', () => {
     });
   });
 
-  it('stops when its time is up', async () => {
-    const { run, summary, names } = await nightly();
-    const never = new Promise<never>(() => undefined);
-    const script = { send: ({ signal }: { signal?: AbortSignal }) => Promise.race([never, aborted(signal)]) };
-    const world = { script } as unknown as World;
-    const ran = await run([...BOTH, '--max-duration', '1s'], world);
-    expect(ran.exitCode).toBe(7);
-    expect(await summary()).toMatchObject({ complete: false, exitCode: 7, reason: 'run.overtime' });
-    expect(await names()).toContain('patients.csv.part.json');
-  });
-
-  it('tells the end of its time also when some files are there', async () => {
-    const { run, practice, summary } = await nightly();
+  it.each<[string, string, readonly string[], object]>([
+    ['before anything is there', 'patients', ['failed', 'not tried'], { exitCode: 7, totals: { files: 0, rows: 0 } }],
+    ['when a file is there', 'transactions', ['complete', 'failed'], { exitCode: 6, totals: { files: 1, rows: 3 } }],
+  ])('stops when its time is up, and says so: %s', async (_name, last, statuses, told) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { run, practice, summary, names } = await nightly();
     const answering = practice.script.send;
-    const send: typeof answering = (request) =>
-      request.url.includes('/transactions') ? aborted(request.signal) : answering(request);
-    // Time enough for the first file.
+    const left: boolean[] = [];
+    const send: typeof answering = (request) => {
+      if (!request.url.includes(`/${last}`)) return answering(request);
+      vi.advanceTimersByTime(2999);
+      left.push(request.signal?.aborted === false);
+      const answered = aborted(request.signal);
+      vi.advanceTimersByTime(1);
+      return answered;
+    };
     const ran = await run([...BOTH, '--max-duration', '3s'], { script: { send } } as unknown as World);
-    expect(ran.exitCode).toBe(6);
-    expect(await summary()).toMatchObject({ exitCode: 6, reason: 'run.overtime', totals: { files: 1, rows: 3 } });
+    expect(left).toEqual([true]);
+    expect(ran.stderr).toContain('The run was stopped after 3 s');
+    expect(await summary()).toMatchObject({ complete: false, reason: 'run.overtime', ...told });
+    expect((await summary()).files.map((file: { status: string }) => file.status)).toEqual(statuses);
+    expect(await names()).toContain(`${last}.csv.part.json`);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

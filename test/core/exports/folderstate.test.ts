@@ -19,7 +19,9 @@ describe('the state of an unfinished run', () => {
     '',
     'null',
     '{',
-    '{"version":2}',
+    '{"version":2,"startedAt":"","changesTime":"","finished":{}}',
+    '{"version":1,"startedAt":"","changesTime":"","finished":[]}',
+    '{"version":1,"startedAt":"","changesTime":"","finished":null}',
     '{"version":1,"startedAt":5,"changesTime":"","finished":{}}',
     '{"version":1,"startedAt":"","finished":{}}',
   ])('counts as none when it makes no sense: %j', async (text) => {

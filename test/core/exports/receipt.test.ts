@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { verifyExport } from '../../../src/core/exports/receipt.ts';
+import { exactId, verifyExport } from '../../../src/core/exports/receipt.ts';
+import { localFailure } from '../../../src/core/failure.ts';
 import { FORMATS, type Format } from '../../../src/core/output/formats.ts';
 import { broken, success } from '../transport/script.ts';
 import { bytesOf, emptyFolder, exportOf, PLAIN, type Wanted } from './running.ts';
@@ -169,6 +170,42 @@ describe('verifyExport', () => {
     await expect(verifyExport(path)).rejects.toMatchObject({ exitCode: 9, message: expect.stringMatching(message) });
   });
 });
+
+describe('what is no receipt', () => {
+  it.each<[string, unknown]>([
+    ['complete', false],
+    ['complete', undefined],
+    ...['rows', 'bytes', 'pages'].flatMap((name): [string, unknown][] => [
+      [name, '5'],
+      [name, 0.5],
+    ]),
+    ...['sha256', 'format', 'file'].map((name): [string, unknown] => [name, undefined]),
+  ])('is told by %s that is %j', async (name, value) => {
+    const path = await exported(ODD);
+    const receipt = JSON.parse(await readFile(`${path}.receipt.json`, 'utf8'));
+    await writeFile(`${path}.receipt.json`, JSON.stringify({ ...receipt, [name]: value }));
+    await expect(verifyExport(path)).rejects.toMatchObject({
+      exitCode: 9,
+      message: expect.stringContaining('is not a receipt of molar'),
+    });
+  });
+});
+
+it('verifying ends with the interruption, not as a failure of the file', async () => {
+  const path = await exported(ODD);
+  const reason = localFailure('run.interrupted', 'Interrupted.');
+  await expect(verifyExport(path, AbortSignal.abort(reason))).rejects.toBe(reason);
+  const { problems } = await verifyExport(path, new AbortController().signal);
+  expect(problems).toEqual([]);
+});
+
+it.each([
+  [null, null],
+  ['0', 0],
+  ['9007199254740991', 9_007_199_254_740_991],
+  ['9007199254740992', '9007199254740992'],
+  ['9'.repeat(31), '9'.repeat(31)],
+])('the id %j is %j in a receipt', (id, expected) => expect(exactId(id)).toBe(expected));
 
 describe('the counter of a format', () => {
   it.each<[string, Format, boolean, string, number | undefined]>([

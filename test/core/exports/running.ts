@@ -7,7 +7,7 @@ import type { Operation } from '../../../src/catalog/define.ts';
 import { appointmentHistories as appointmenthistories } from '../../../src/catalog/resources/appointmenthistories.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
 import { runExport } from '../../../src/core/exports/exportrun.ts';
-import type { ExportDone, ExportTask } from '../../../src/core/exports/exporttask.ts';
+import type { ExportDone, ExportTask, ExportWorld } from '../../../src/core/exports/exporttask.ts';
 import type { ExportIdentity } from '../../../src/core/exports/journal.ts';
 import type { LockOwner } from '../../../src/core/lockfile.ts';
 import { columnsOf } from '../../../src/core/output/columns.ts';
@@ -55,6 +55,8 @@ export interface Run {
   /** Around every write of the output. */
   readonly aroundWrite?: () => Promise<void>;
   readonly more?: Partial<ExportTask>;
+  /** What the requests took; those of the client where absent. */
+  readonly statistics?: ExportWorld['statistics'];
 }
 
 /** The bytes that an export must have, put together by hand. */
@@ -123,7 +125,7 @@ export function exportOf(path: string, wanted: Wanted, run: Run): Promise<Export
         }),
       ...run.more,
     },
-    { owner: ownerOf(run), signal, statistics: () => client.statistics },
+    { owner: ownerOf(run), signal, statistics: run.statistics ?? (() => client.statistics) },
   );
 }
 
