@@ -17,7 +17,6 @@ import type { Receipt } from '../../core/exports/receipt.ts';
 import { Failure, isInterruption } from '../../core/failure.ts';
 import { jsonOf } from '../../core/jsontext.ts';
 import { exists, readIfPresent, writeAtomicFile } from '../../core/output/atomicfile.ts';
-import { FORMATS } from '../../core/output/formats.ts';
 import type { ApiClient } from '../../core/transport/client.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../errors/report.ts';
@@ -116,7 +115,7 @@ async function refuseOthers({ context, files, folder, resume }: FolderExport): P
   for (const { query, flags, path, file } of files) {
     try {
       const increment = await incrementOf(query, context);
-      const isUnfinished = resume && FORMATS[query.plan.format].isResumable && state?.finished[file] === undefined;
+      const isUnfinished = resume && state?.finished[file] === undefined;
       const target = increment?.since === undefined ? path : changesPath(path, state?.changesTime ?? '');
       if (isUnfinished) await checkResume(await targetOf(target), identityOf(query, flags));
     } catch (cause) {
@@ -181,22 +180,18 @@ async function exportOne(
       order.remark(`${receipt.file} is complete from the run that is resumed.`);
       return { outcome: { ...completed(planned, receipt), earlier: true } };
     }
-    const options = { ...query.options, resume: order.resume && FORMATS[query.plan.format].isResumable };
-    const { receipt, increment, readFrom } = await exportToFile(
-      { ...query, options },
-      {
-        ...{ context, flags, path, connect, progress, signal },
-        changesTime: async () => time,
-        onTarget: (written) => {
-          target = { file: basename(written.path), kind: written.kind };
-        },
-        onResume: (rows) => order.remark(`${target.file} continues after ${countText(rows)} ${many}.`),
-        onRestart: (reason) => order.note(`${target.file} starts over: ${reason}.`),
-        onInterrupted: (facts) => {
-          interrupted = facts;
-        },
+    const { receipt, increment, readFrom } = await exportToFile(query, {
+      ...{ context, flags, path, connect, progress, signal },
+      changesTime: async () => time,
+      onTarget: (written) => {
+        target = { file: basename(written.path), kind: written.kind };
       },
-    );
+      onResume: (rows) => order.remark(`${target.file} continues after ${countText(rows)} ${many}.`),
+      onRestart: (reason) => order.note(`${target.file} starts over: ${reason}.`),
+      onInterrupted: (facts) => {
+        interrupted = facts;
+      },
+    });
     const unproved = unprovedText(receipt.proof, query.resource);
     if (unproved !== undefined) order.note(`${target.file}: ${unproved}`);
     const finished = { task: taskOf(planned), receipt, bookmark: increment?.bookmarkAt(readFrom) ?? null };
