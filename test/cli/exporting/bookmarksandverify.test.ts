@@ -1,9 +1,12 @@
 import { appendFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import BookmarksList from '../../../src/commands/export/bookmarks/list.ts';
 import BookmarksReset from '../../../src/commands/export/bookmarks/reset.ts';
+import ExportFolder from '../../../src/commands/export/index.ts';
 import ExportVerify from '../../../src/commands/export/verify.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
+import { localFailure } from '../../../src/core/failure.ts';
 import { jsonFailure, runCommand, type World } from '../runcommand.ts';
 import { desk, Practice } from './practice.ts';
 
@@ -51,6 +54,19 @@ describe('export bookmarks', () => {
     expect(JSON.parse((await list()).stdout)).toHaveLength(left);
   });
 
+  it('resets those of every resource', async () => {
+    const { env, folder } = await desk();
+    const practice = new Practice();
+    Object.assign(practice.rows, { patients: [], events: [] });
+    const argv = ['patients', 'events', '--since-last', 'nightly', '--to', join(folder, 'out')];
+    await runCommand('export', ExportFolder, argv, { script: practice.script, env });
+    const list = async () =>
+      JSON.parse((await runCommand('export:bookmarks:list', BookmarksList, ['--json'], { env })).stdout);
+    expect(await list()).toHaveLength(2);
+    await runCommand('export:bookmarks:reset', BookmarksReset, ['nightly', '--yes'], { env });
+    expect(await list()).toEqual([]);
+  });
+
   it('names the ones there are', async () => {
     const { reset } = await withBookmark();
     expect((await reset(['weekly', '--yes'])).stderr).toContain(
@@ -76,10 +92,18 @@ describe('export verify', () => {
     const some = await verify(at('a.csv'), at('b.csv'));
     expect(some.exitCode).toBe(6);
     expect(some.stderr).toContain('b.csv is not complete: it has 3 records, and 2 were exported.');
+    expect(some.stdout).toMatch(/^.*a\.csv is complete: [^\n]*\n$/);
     const none = await verify(at('b.csv'), '--json');
     expect([none.exitCode, none.stdout]).toEqual([9, '']);
     expect(jsonFailure(none).exitCode).toBe(9);
     await writeFile(at('c.csv'), 'id\n');
     expect((await verify(at('c.csv'))).stderr).toContain('has no receipt');
+  });
+
+  it('ends with the signal, whatever it has found so far', async () => {
+    const { at, env } = await withBookmark();
+    const signal = AbortSignal.abort(localFailure('run.interrupted', 'Interrupted.'));
+    const ran = await runCommand('export:verify', ExportVerify, [at('none.csv'), at('p.csv')], { env, signal });
+    expect(ran).toMatchObject({ exitCode: 130, stdout: '' });
   });
 });

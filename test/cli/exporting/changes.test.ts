@@ -212,7 +212,9 @@ describe('list --since-last --out', () => {
     const more = ['--page-size', '1', '--max-retries', '0', '--resume'];
     expect((await list(more, '03T05:00:00')).exitCode).toBe(8);
     practice.instead = () => undefined;
+    const before = practice.asked.length;
     expect((await list(more, '04T05:00:00')).exitCode).toBe(0);
+    expect(practice.asked[before]?.[1]).toMatchObject({ lastId: '1' });
     expect(await read('p.changes.2026-03-03T05-00-00Z.csv')).toBe('id\n1\n2\n');
     expect(await names()).toEqual(['p.changes.2026-03-03T05-00-00Z.csv', 'p.csv']);
   });

@@ -50,8 +50,9 @@ describe('export to a folder', () => {
   it('is silent with --quiet, and prints the summary with --json', async () => {
     const { run, read } = await nightly();
     expect(await run([...BOTH, '--quiet'])).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-    const { stdout } = await run([...BOTH, '--json']);
+    const { stdout, stderr } = await run([...BOTH, '--json']);
     expect(stdout).toBe(await read('summary.json'));
+    expect(stderr).toMatch(/^Exported 2 files to [^\n]*\n$/);
   });
 
   it('says in summary.json that it runs, from before the first request', async () => {

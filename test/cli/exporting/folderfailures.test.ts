@@ -22,7 +22,9 @@ describe('a run in which something fails', () => {
     });
     expect(await names()).not.toContain('patients.csv.part');
     practice.instead = refused('patients');
-    expect(jsonFailure(await run([...BOTH, '--json']))).toMatchObject({ code: 'run.partial', exitCode: 6 });
+    const json = await run([...BOTH, '--json']);
+    expect(json.stdout).toBe('');
+    expect(jsonFailure(json)).toMatchObject({ code: 'run.partial', exitCode: 6 });
   });
 
   it.each<[string, number, number, string]>([
@@ -122,6 +124,12 @@ describe('a run in which something fails', () => {
     expect(await summary()).toMatchObject({ complete: false, reason: 'run.overtime', ...told });
     expect((await summary()).files.map((file: { status: string }) => file.status)).toEqual(statuses);
     expect(await names()).toContain(`${last}.csv.part.json`);
+  });
+
+  it('watches its time no longer once it has ended', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { run } = await nightly();
+    expect((await run([...BOTH, '--max-duration', '3s'])).exitCode).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
