@@ -191,6 +191,18 @@ describe('what is no receipt', () => {
   });
 });
 
+it.each(['xlsx', 'of a later molar'])(
+  'records of a format %j are not counted; its bytes are compared',
+  async (format) => {
+    const path = await exported(ODD);
+    const receipt = JSON.parse(await readFile(`${path}.receipt.json`, 'utf8'));
+    await writeFile(`${path}.receipt.json`, JSON.stringify({ ...receipt, format, rows: 1000 }));
+    expect((await verifyExport(path)).problems).toEqual([]);
+    await appendFile(path, '4,x\n');
+    expect((await verifyExport(path)).problems).toHaveLength(2);
+  },
+);
+
 it('verifying ends with the interruption, not as a failure of the file', async () => {
   const path = await exported(ODD);
   const reason = localFailure('run.interrupted', 'Interrupted.');
