@@ -46,9 +46,11 @@ export async function* auditPages(read: Reader, options: AuditRange = {}): Async
       sql`SELECT ${AUDIT_COLUMNS} FROM audit_entries WHERE id > ${after} AND NOT (id < 0 AND hash = '')
         AND id <= (SELECT last_id FROM log_heads WHERE name = 'audit')${only} ORDER BY id LIMIT ${PAGE_SIZE}`,
     );
-    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
     if (page.length < PAGE_SIZE) return;
-    after = page.at(-1)?.id ?? after;
+    after = last.id;
   }
 }
 

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder, writeDurably } from '../../filesystem/durable.ts';
 import { createPrivate, isOpenToOthers, makePrivateFolder } from '../../filesystem/private.ts';
-import { decodePem, NotText } from '../../text/decode.ts';
+import { decodePem } from '../../text/decode.ts';
 import { StoreUnusable } from '../store/store.ts';
 
 /** Public halves by their ids: what signatures are verified with. */
@@ -96,8 +96,8 @@ async function readPemFile(file: string): Promise<string> {
   const bytes = await readFile(file);
   try {
     return decodePem(bytes);
-  } catch (cause) {
-    throw cause instanceof NotText ? notAKey(file) : cause;
+  } catch {
+    throw notAKey(file);
   }
 }
 

@@ -1,6 +1,7 @@
-import { userInfo } from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+import os, { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { appendCommand, commandUser, writeCommand } from '../../../src/server/audit/commands.ts';
 import { openAuditKey } from '../../../src/server/audit/keys.ts';
 import { readRequest, signNow } from '../../../src/server/audit/signing.ts';
@@ -26,6 +27,25 @@ it('a command is an entry of whoever runs it, which is in its place when that is
   });
   expect(last?.id).toBeGreaterThan(0);
   expect(commandUser()).toBe(`command ${userInfo().username}`);
+});
+
+it.each([
+  ['its number', () => 4711, 'command 4711'],
+  ['a word where the system has no numbers', undefined, 'command unknown'],
+])('a user without a name, as in a container, is told by %s', (_what, getuid, told) => {
+  const before = { userInfo: os.userInfo, getuid: process.getuid };
+  onTestFinished(() => {
+    Object.assign(os, { userInfo: before.userInfo });
+    Object.assign(process, { getuid: before.getuid });
+    syncBuiltinESMExports();
+  });
+  const userInfo = () => {
+    throw new Error('ENOENT: no such user');
+  };
+  Object.assign(os, { userInfo });
+  Object.assign(process, { getuid });
+  syncBuiltinESMExports();
+  expect(commandUser()).toBe(told);
 });
 
 it('a command that changes something has its entry in the same transaction', async () => {
