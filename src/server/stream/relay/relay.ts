@@ -80,7 +80,8 @@ export class Relay {
   }
 
   private async run(): Promise<void> {
-    for (let delay = FIRST_DELAY_MS; !this.stopping.signal.aborted; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
+    let delay = FIRST_DELAY_MS;
+    while (!this.stopping.signal.aborted) {
       if (!(await this.acquireLease())) {
         await wait(TAKEOVER_MS, this.stopping.signal);
         continue;
@@ -94,6 +95,7 @@ export class Relay {
       this.connected = false;
       if (this.relayed > before) delay = FIRST_DELAY_MS;
       await wait(delay, this.stopping.signal);
+      delay = Math.min(delay * 2, MAX_DELAY_MS);
     }
     await this.saving;
     await this.cursors.save();
@@ -122,7 +124,8 @@ export class Relay {
       if (signal.aborted) return;
       const isOurs = await this.lease.take().catch(() => undefined);
       failed = isOurs === undefined ? failed + 1 : 0;
-      if (isOurs === false || failed * RENEW_MS >= LEASE_MS) return lost.abort();
+      // It ends before the lease does: at the next time it may be that of another server.
+      if (isOurs === false || (failed + 1) * RENEW_MS > LEASE_MS) return lost.abort();
     }
   }
 
