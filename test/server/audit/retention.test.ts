@@ -57,6 +57,15 @@ describe('entries older than the retention', () => {
     expect(await problemsOf(service)).toEqual([`audit.checkpoint checkpoint ${kept[0]?.number}`]);
   });
 
+  it('leave those that still wait for their place', async () => {
+    await afterTenDays();
+    const waits = "INSERT INTO audit_entries (id, at, who, operation, hash) VALUES (-1, '2020', 'x', 'waits', '')";
+    await tamper(service, waits);
+    await deleteOld(5);
+    await service.service.store.sequenceEntries();
+    expect((await rawEntries(service)).map(({ operation }) => operation)).toContain('waits');
+  });
+
   it('do not go before their time', async () => {
     const before = await rawEntries(service);
     service.clock.advance(4 * DAY);
