@@ -75,137 +75,147 @@ async function answers(): Promise<boolean> {
   return (await npm(probe, place.path)).code === 0;
 }
 
-describe('the package, installed into an empty folder without running a script of any package', () => {
-  it('is packed and installed', { timeout: 5 * MINUTES }, async ({ skip }) => {
-    const pack = ['pack', '--pack-destination', place.path, ...(WITH_SCRIPTS ? [] : ['--ignore-scripts'])];
-    expect(await npm(pack, ROOT)).toMatchObject({ code: 0 });
-    const [archive = ''] = (await readdir(place.path)).filter((name) => name.endsWith('.tgz'));
-    const prefix = join(place.path, 'prefix');
-    await mkdir(prefix);
-    const args = ['install', '--global', '--prefix', prefix, '--ignore-scripts', join(place.path, archive)];
-    // Without a registry npm would try again for minutes; what it has kept of earlier installations may be enough.
-    const { code, stderr } = await npm([...args, (await answers()) ? '--prefer-offline' : '--offline'], place.path);
-    if (code !== 0 && /\bENOTCACHED\b/.test(stderr) && process.env.CI !== 'true') skip('no package registry answers');
-    expect(code, stderr).toBe(0);
-    folder = dirname(dirname(await realpath(molarPath())));
-    expect(folder).toBe(join(await realpath(prefix), 'lib/node_modules/molar-cli'));
-  });
-
-  it('brings no package that is bundled', async (context) => {
-    const path = folderOr(context);
-    const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-    const brought = await readdir(join(path, 'node_modules'));
-    expect(brought).toEqual(expect.arrayContaining(['@napi-rs', DRIVER, 'sharp']));
-    expect(Object.keys(devDependencies).filter((name) => brought.includes(name.split('/')[0] ?? ''))).toEqual([]);
-  });
-
-  it('answers by its name, and man(1) finds its pages', async (context) => {
-    const path = folderOr(context);
-    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-    const { stdout } = await installed(['--version']);
-    expect(stdout).toBe(`molar-cli/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
-    for (const page of ['man1/molar.1', 'man1/molar-patients-list.1', 'man5/molar-import.5', 'man7/molar-filters.7']) {
-      expect(await realpath(join(place.path, 'prefix/share/man', page))).toBe(join(path, 'man', page));
-    }
-  });
-
-  it('loads every command', async (context) => {
-    const { files, ...ended } = await loadCommands(folderOr(context));
-    expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
-    expect(files).toBeGreaterThan(75);
-  });
-
-  const TAG = [
-    'transactiontags',
-    'create',
-    '--tag-text',
-    'VIP',
-    '--tag-type',
-    'PAYMENT_TAG',
-    '--is-predefined',
-    'false',
-  ];
-  const WEEK = ['--location', '7000000000005', '--from', '2026-11-23', '--to', '2026-11-27'];
-  it.for<[args: string[], code: number, printed: RegExp]>([
-    [['patients', 'list', '--csv'], 0, /^id,firstName,(?:[^\n]*\n){31}$/],
-    [['patients', 'count'], 0, /^30\n$/],
-    [['patients', 'get', `${PATIENT}`, '--json'], 0, /"firstName": ?"First0"/],
-    [['patients', 'update', `${PATIENT}`, '--city', 'Denver', '--json'], 0, /"city": ?"Denver"/],
-    [['patients', 'list', '--out', 'patients.xlsx'], 0, /^$/],
-    [['patients', 'list', '--async', '--json'], 0, /"First29"/],
-    [['documents', 'upload', 'page.pdf', '--patient', `${PATIENT}`], 0, /^/],
-    [['documents', 'list', '--json'], 0, /"page\.pdf"/],
-    [['documents', 'list', '--format', 'html'], 2, /^$/],
-    [['transactions', 'list', '--csv'], 0, /^id,/],
-    [TAG, 0, /"VIP"/],
-    [['appointmenthistories', 'count'], 0, /^0\n$/],
-    [['events', 'list', '--json'], 0, /^\[\s*\]\n$/],
-    [['scheduleopenings', 'list', ...WEEK], 0, /^[^\n]+\n$/],
-    [['agingbalances', 'report', '--location', 'ALL', '--csv'], 4, /^$/],
-    [['export', 'patients', '--to', 'exported'], 0, /^/],
-    [['export', 'verify', 'exported/patients.csv'], 0, /30 rows/],
-    [['api', '/patients', '--field', 'pageSize=1'], 0, /"lastId"/],
-    [['whoami', '--json'], 0, /"organization/],
-    [['help', 'filters'], 0, /lastName~=Sm/],
-    [['autocomplete', 'bash'], 0, /complete -F/],
-  ])('runs %j', async ([args, code, printed], context) => {
-    folderOr(context);
-    const ended = await installed(args, connection(served.url));
-    expect(ended, ended.stderr).toMatchObject({ code, stdout: expect.stringMatching(printed) });
-  });
-
-  it('says what to do before it can serve without its driver', async (context) => {
-    const path = join(folderOr(context), 'node_modules', DRIVER);
-    if (READY_MADE) await rename(path, join(place.path, DRIVER));
-    const next = READY_MADE ? 'Install molar again with its optional packages' : 'Run "npm rebuild better-sqlite3" in ';
-    expect(await installed(['serve', '--port', '0', '--data', ':memory:'])).toEqual({
-      code: 9,
-      stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^Error: The SQLite driver \\(${DRIVER}\\) .*\\nNext: ${next}`)),
+// One story: the package is packed and installed, tried, and then given what serving needs.
+describe('the package', { shuffle: false }, () => {
+  describe('installed into an empty folder without running a script of any package', () => {
+    it('is packed and installed', { timeout: 5 * MINUTES }, async ({ skip }) => {
+      const pack = ['pack', '--pack-destination', place.path, ...(WITH_SCRIPTS ? [] : ['--ignore-scripts'])];
+      expect(await npm(pack, ROOT)).toMatchObject({ code: 0 });
+      const [archive = ''] = (await readdir(place.path)).filter((name) => name.endsWith('.tgz'));
+      const prefix = join(place.path, 'prefix');
+      await mkdir(prefix);
+      const args = ['install', '--global', '--prefix', prefix, '--ignore-scripts', join(place.path, archive)];
+      // Without a registry npm would try again for minutes; what it has kept of earlier installations may be enough.
+      const { code, stderr } = await npm([...args, (await answers()) ? '--prefer-offline' : '--offline'], place.path);
+      if (code !== 0 && /\bENOTCACHED\b/.test(stderr) && process.env.CI !== 'true') skip('no package registry answers');
+      expect(code, stderr).toBe(0);
+      folder = dirname(dirname(await realpath(molarPath())));
+      expect(folder).toBe(join(await realpath(prefix), 'lib/node_modules/molar-cli'));
     });
-    if (READY_MADE) await rename(join(place.path, DRIVER), path);
-  });
-});
 
-describe('the package with the native module of SQLite', () => {
-  it('is ready-made, or what `npm rebuild` makes of it, as serve has said', {
-    timeout: 10 * MINUTES,
-  }, async (context) => {
-    const path = folderOr(context);
-    if (READY_MADE) {
-      const prebuilt = await readdir(join(path, 'node_modules', DRIVER, 'prebuilds'), { recursive: true });
-      expect(prebuilt.filter((name) => name.endsWith('.node'))).not.toEqual([]);
-      return;
-    }
-    if (WITH_SCRIPTS) {
-      expect(await npm(['rebuild', 'better-sqlite3'], path)).toMatchObject({ code: 0 });
-    } else {
-      // Building takes minutes where nothing ready-made can be fetched: the module that this checkout has stands in.
-      await mkdir(dirname(join(path, BUILT)), { recursive: true });
-      await copyFile(join(ROOT, BUILT), join(path, BUILT));
-    }
-    expect((await stat(join(path, BUILT))).size).toBeGreaterThan(0);
-  });
-
-  it('runs the demo and keeps its server, whose patients are listed', async (context) => {
-    folderOr(context);
-    const child = spawn(molarPath(), ['demo', '--keep'], {
-      cwd: place.path,
-      env: cleanEnv({ TMPDIR: place.path }),
-      stdio: ['ignore', 'pipe', 'pipe'],
+    it('brings no package that is bundled', async (context) => {
+      const path = folderOr(context);
+      const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+      const brought = await readdir(join(path, 'node_modules'));
+      expect(brought).toEqual(expect.arrayContaining(['@napi-rs', DRIVER, 'sharp']));
+      expect(Object.keys(devDependencies).filter((name) => brought.includes(name.split('/')[0] ?? ''))).toEqual([]);
     });
-    const [errors, ended] = [text(child.stderr), exit(child)];
-    let file = '';
-    for await (const line of createInterface({ input: child.stdout })) {
-      file = /^ {2}source '?(.+?)'?$/.exec(line)?.[1] ?? file;
-      if (line.startsWith('Ctrl-C')) break;
-    }
-    expect(file, await Promise.race([errors, 'The demo goes on.'])).not.toBe('');
-    const lines = (await readFile(file, 'utf8')).matchAll(/^export (\w+)='(.*)'$/gm);
-    const env = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
-    const { code, stdout } = await installed(['patients', 'list', '--csv'], env);
-    expect({ code, lines: stdout.split('\n').length - 1 }).toEqual({ code: 0, lines: 2001 });
-    child.kill('SIGINT');
-    expect({ code: await ended, stderr: await errors }).toEqual({ code: 0, stderr: '' });
+
+    it('answers by its name, and man(1) finds its pages', async (context) => {
+      const path = folderOr(context);
+      const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+      const { stdout } = await installed(['--version']);
+      expect(stdout).toBe(`molar-cli/${version} ${process.platform}-${process.arch} node-${process.version}\n`);
+      for (const page of [
+        'man1/molar.1',
+        'man1/molar-patients-list.1',
+        'man5/molar-import.5',
+        'man7/molar-filters.7',
+      ]) {
+        expect(await realpath(join(place.path, 'prefix/share/man', page))).toBe(join(path, 'man', page));
+      }
+    });
+
+    it('loads every command', async (context) => {
+      const { files, ...ended } = await loadCommands(folderOr(context));
+      expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
+      expect(files).toBeGreaterThan(75);
+    });
+
+    const TAG = [
+      'transactiontags',
+      'create',
+      '--tag-text',
+      'VIP',
+      '--tag-type',
+      'PAYMENT_TAG',
+      '--is-predefined',
+      'false',
+    ];
+    const WEEK = ['--location', '7000000000005', '--from', '2026-11-23', '--to', '2026-11-27'];
+    it.for<[args: string[], code: number, printed: RegExp]>([
+      [['patients', 'list', '--csv'], 0, /^id,firstName,(?:[^\n]*\n){31}$/],
+      [['patients', 'count'], 0, /^30\n$/],
+      [['patients', 'get', `${PATIENT}`, '--json'], 0, /"firstName": ?"First0"/],
+      [['patients', 'update', `${PATIENT}`, '--city', 'Denver', '--json'], 0, /"city": ?"Denver"/],
+      [['patients', 'list', '--out', 'patients.xlsx'], 0, /^$/],
+      [['patients', 'list', '--async', '--json'], 0, /"First29"/],
+      [['documents', 'upload', 'page.pdf', '--patient', `${PATIENT}`], 0, /^/],
+      [['documents', 'list', '--json'], 0, /"page\.pdf"/],
+      [['documents', 'list', '--format', 'html'], 2, /^$/],
+      [['transactions', 'list', '--csv'], 0, /^id,/],
+      [TAG, 0, /"VIP"/],
+      [['appointmenthistories', 'count'], 0, /^0\n$/],
+      [['events', 'list', '--json'], 0, /^\[\s*\]\n$/],
+      [['scheduleopenings', 'list', ...WEEK], 0, /^[^\n]+\n$/],
+      [['agingbalances', 'report', '--location', 'ALL', '--csv'], 4, /^$/],
+      [['export', 'patients', '--to', 'exported'], 0, /^/],
+      [['export', 'verify', 'exported/patients.csv'], 0, /30 rows/],
+      [['api', '/patients', '--field', 'pageSize=1'], 0, /"lastId"/],
+      [['whoami', '--json'], 0, /"organization/],
+      [['help', 'filters'], 0, /lastName~=Sm/],
+      [['autocomplete', 'bash'], 0, /complete -F/],
+    ])('runs %j', async ([args, code, printed], context) => {
+      folderOr(context);
+      const ended = await installed(args, connection(served.url));
+      expect(ended, ended.stderr).toMatchObject({ code, stdout: expect.stringMatching(printed) });
+    });
+
+    it('says what to do before it can serve without its driver', async (context) => {
+      const path = join(folderOr(context), 'node_modules', DRIVER);
+      if (READY_MADE) await rename(path, join(place.path, DRIVER));
+      const next = READY_MADE
+        ? 'Install molar again with its optional packages'
+        : 'Run "npm rebuild better-sqlite3" in ';
+      expect(await installed(['serve', '--port', '0', '--data', ':memory:'])).toEqual({
+        code: 9,
+        stdout: '',
+        stderr: expect.stringMatching(new RegExp(`^Error: The SQLite driver \\(${DRIVER}\\) .*\\nNext: ${next}`)),
+      });
+      if (READY_MADE) await rename(join(place.path, DRIVER), path);
+    });
+  });
+
+  describe('with the native module of SQLite', () => {
+    it('is ready-made, or what `npm rebuild` makes of it, as serve has said', {
+      timeout: 10 * MINUTES,
+    }, async (context) => {
+      const path = folderOr(context);
+      if (READY_MADE) {
+        const prebuilt = await readdir(join(path, 'node_modules', DRIVER, 'prebuilds'), { recursive: true });
+        expect(prebuilt.filter((name) => name.endsWith('.node'))).not.toEqual([]);
+        return;
+      }
+      if (WITH_SCRIPTS) {
+        expect(await npm(['rebuild', 'better-sqlite3'], path)).toMatchObject({ code: 0 });
+      } else {
+        // Building takes minutes where nothing ready-made can be fetched: the module that this checkout has stands in.
+        await mkdir(dirname(join(path, BUILT)), { recursive: true });
+        await copyFile(join(ROOT, BUILT), join(path, BUILT));
+      }
+      expect((await stat(join(path, BUILT))).size).toBeGreaterThan(0);
+    });
+
+    it('runs the demo and keeps its server, whose patients are listed', async (context) => {
+      folderOr(context);
+      const child = spawn(molarPath(), ['demo', '--keep'], {
+        cwd: place.path,
+        env: cleanEnv({ TMPDIR: place.path }),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const [errors, ended] = [text(child.stderr), exit(child)];
+      let file = '';
+      for await (const line of createInterface({ input: child.stdout })) {
+        file = /^ {2}source '?(.+?)'?$/.exec(line)?.[1] ?? file;
+        if (line.startsWith('Ctrl-C')) break;
+      }
+      expect(file, await Promise.race([errors, 'The demo goes on.'])).not.toBe('');
+      const lines = (await readFile(file, 'utf8')).matchAll(/^export (\w+)='(.*)'$/gm);
+      const env = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+      const { code, stdout } = await installed(['patients', 'list', '--csv'], env);
+      expect({ code, lines: stdout.split('\n').length - 1 }).toEqual({ code: 0, lines: 2001 });
+      child.kill('SIGINT');
+      expect({ code: await ended, stderr: await errors }).toEqual({ code: 0, stderr: '' });
+    });
   });
 });
