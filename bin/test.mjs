@@ -2,12 +2,7 @@
 // `npm test`, and the long forms of its tests: `node bin/test.mjs mirror`. A Node program, since no two shells agree on
 // how conditions and variables are written, and in some of them `npm test` would test nothing and succeed.
 import './oldnode.mjs';
-import { spawn } from 'node:child_process';
-import { join, resolve } from 'node:path';
-import { temporaryFolder } from './memory.mjs';
-
-const ROOT = resolve(import.meta.dirname, '..');
-const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
+import { node, vitest } from './vitest.mjs';
 
 /** Long forms: the arguments of vitest, and the variable that says how long where it is not set already. */
 const FORMS = {
@@ -28,17 +23,6 @@ const FORMS = {
   powercut: { args: ['--project', 'acceptance', 'test/acceptance/powercut'], env: { MOLAR_POWERCUT: 'everywhere' } },
   torture: { args: ['--config', 'test/torture/vitest.config.ts'] },
 };
-
-/** Runs a Node program to its end, and gives its exit code. */
-function node(args, env = {}) {
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env: { ...env, ...process.env } });
-  return new Promise((ended) => child.once('exit', (code) => ended(code ?? 1)));
-}
-
-/** Runs tests; `env` is for what is not set already. */
-function vitest(args, env = {}) {
-  return node([VITEST, 'run', ...args], { ...temporaryFolder(), ...env });
-}
 
 /** A script of package.json, by the npm that runs this one. */
 function script(name) {

@@ -2,14 +2,12 @@
 // `npm run test:branches -- [ROOM …]`: whether the tests of a room, alone, take every branch of its code. The exit code is
 // 1 when they do not; each branch that they miss is listed.
 import '../../bin/oldnode.mjs';
-import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { temporaryFolder } from '../../bin/memory.mjs';
+import { vitest } from '../../bin/vitest.mjs';
 import { ROOMS } from './rooms.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 
 /**
  * The right side of `??` where what stands left of it is always there, which the types of an array or a map do not say.
@@ -22,11 +20,9 @@ async function covered(name) {
   const folder = `coverage/branches/${name}`;
   const { code, tests } = ROOMS[name];
   const settings = ['enabled', 'reporter=json', `reportsDirectory=${folder}`, ...code.map((glob) => `include=${glob}`)];
-  const args = ['run', '--project', 'unit', ...settings.map((setting) => `--coverage.${setting}`), ...tests];
-  const env = { ...temporaryFolder(), ...process.env };
-  const child = spawn(process.execPath, [VITEST, ...args], { cwd: ROOT, stdio: 'inherit', env });
-  const exitCode = await new Promise((ended) => child.once('exit', ended));
-  return exitCode === 0 ? JSON.parse(await readFile(join(ROOT, folder, 'coverage-final.json'), 'utf8')) : undefined;
+  const flags = settings.map((setting) => `--coverage.${setting}`);
+  if ((await vitest(['--project', 'unit', ...flags, ...tests])) !== 0) return undefined;
+  return JSON.parse(await readFile(join(ROOT, folder, 'coverage-final.json'), 'utf8'));
 }
 
 /** How many branches a file has, and where those stand that were never taken. */

@@ -21,7 +21,7 @@ beforeEach(() => {
     const exit = `process.env['EXIT_OF_' + (process.argv[4] ?? '${name}')] ?? process.env.EXIT_OF_${name}`;
     writeFileSync(join(folder, path), `${place}console.log(${told});\nprocess.exit(Number(${exit} ?? 0));\n`);
   }
-  for (const name of ['test', 'oldnode', 'memory'].map((name) => `bin/${name}.mjs`)) {
+  for (const name of ['test', 'oldnode', 'memory', 'vitest'].map((name) => `bin/${name}.mjs`)) {
     cpSync(join(ROOT, name), join(folder, name));
   }
 });

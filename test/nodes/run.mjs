@@ -66,7 +66,8 @@ async function test({ program }, checkout, files) {
     tail = (tail + text).slice(-4000);
   };
   const env = { ...temporaryFolder(), PATH: [dirname(program), process.env.PATH].join(delimiter) };
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', ...files];
+  // The order of tests is that of a commit, which a copy without git does not know; here it is as written.
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--no-sequence.shuffle.tests', ...files];
   const code = await run(program, args, { cwd: checkout, env, told });
   const [, passed = 0, failed = 1, skipped = 0] = [...tail.matchAll(CLOSING)].at(-1) ?? [];
   return { code, counts: [passed, failed, skipped].map(Number) };

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { WallClock } from '../../../src/catalog/fields/kind.ts';
 import {
   choiceValue,
   dateTimeValue,
@@ -7,7 +6,6 @@ import {
   digitsValue,
   dollarsValue,
   exactTextValue,
-  type FilterContext,
   type FilterValue,
   foldText,
   idValue,
@@ -17,13 +15,7 @@ import {
   timeZoneValue,
   yesNoValue,
 } from '../../../src/catalog/filter/values.ts';
-
-/** A server whose organization is five hours behind UTC, all year. */
-const fiveBehind: FilterContext = {
-  instantOf: (wall: WallClock) =>
-    Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second, wall.millisecond) +
-    5 * 3_600_000,
-};
+import { fiveBehind } from './fivebehind.ts';
 
 const read = (value: FilterValue, text: string) => value.read(text, '==', {});
 

@@ -1,25 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { filterKeys, key } from '../../../src/catalog/define.ts';
-import type { WallClock } from '../../../src/catalog/fields/kind.ts';
 import { wireTerm } from '../../../src/catalog/filter/check.ts';
 import { formatTerm, isQuotedAlone, parseFilter, type RawTerm } from '../../../src/catalog/filter/grammar.ts';
 import {
   choiceValue,
   dateTimeValue,
-  type FilterContext,
   idValue,
   integerValue,
   locationValue,
   textValue,
   yesNoValue,
 } from '../../../src/catalog/filter/values.ts';
-
-/** A computer five hours behind UTC, all year. */
-const fiveBehind: FilterContext = {
-  instantOf: (wall: WallClock) =>
-    Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second, wall.millisecond) +
-    5 * 3_600_000,
-};
+import { fiveBehind } from './fivebehind.ts';
 
 const keys = filterKeys({
   id: key(['==', '->'], idValue, 'Ids'),
