@@ -32,8 +32,11 @@ export default defineConfig(async () => ({
   },
 }));
 
-/** What measures the memory of its process, has a broker of its own, or replaces modules; none asks anything of a store. */
-const ALONE = ['test/server/stream/{crowd,relay/{pauses,rabbitmq}}.test.ts'];
+/**
+ * What measures the memory of its process, has a broker of its own, replaces modules, or lives on virtual time; none asks
+ * anything of a store.
+ */
+const ALONE = ['test/server/stream/{crowd,relay/{pauses,rabbitmq}}.test.ts', 'test/simulation/days.test.ts'];
 
 /** Everything else is in the group `unit`, so that a new folder is in one; test/torture and test/windows have configurations of their own. */
 const OTHER_GROUPS = ['test/{contract,acceptance,torture,windows}/**'];

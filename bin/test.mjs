@@ -9,7 +9,7 @@ const FORMS = {
   unit: { args: ['--project', 'unit', '--changed'] },
   mirror: { args: ['--project', 'unit', 'test/core/mirror'], env: { MOLAR_MIRROR_RUNS: '10000' } },
   simulation: {
-    args: ['--project', 'unit', 'test/simulation'],
+    args: ['--project', 'alone', 'test/simulation'],
     env: { MOLAR_SIMULATION_RUNS: '10000', MOLAR_SIMULATION_HOURS: '24' },
   },
   faults: { args: ['--project', 'acceptance', 'test/acceptance/faults'], env: { MOLAR_FAULT_RUNS: '1000' } },

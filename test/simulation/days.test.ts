@@ -1,9 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { liveDay } from './day.ts';
 
 const RUNS = Number(process.env.MOLAR_SIMULATION_RUNS ?? 2);
 const FIRST = Number(process.env.MOLAR_SIMULATION_SEED ?? 1);
 const HOURS = Number(process.env.MOLAR_SIMULATION_HOURS ?? 4);
+
+// The first days load modules, which takes time that is not virtual.
+beforeAll(async () => {
+  for (const seed of [1, 2]) await liveDay(seed, 1);
+});
 
 describe(`${HOURS} hours of a practice, on virtual time and a network with faults`, () => {
   it.each(Array.from({ length: RUNS }, (_, index) => FIRST + index))(
