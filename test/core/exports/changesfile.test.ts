@@ -1,5 +1,5 @@
 import { readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   changesPath,
@@ -29,7 +29,7 @@ describe('the path of a file of changes', () => {
     ['/a.b/patients', '/a.b/patients.changes.T'],
     ['/a/patients.old.csv', '/a/patients.old.changes.T.csv'],
   ])('beside %s is %s', (path, expected) => {
-    expect(changesPath(path, 'T')).toBe(expected);
+    expect(changesPath(normalize(path), 'T')).toBe(normalize(expected));
   });
 });
 
