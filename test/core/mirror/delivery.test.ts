@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import { jsonFailure, runCommand } from '../../cli/runcommand.ts';
 import { TestClock } from '../../support/clock.ts';
-import { big, CLAIMS } from '../../support/ids.ts';
+import { big, CLAIMS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { queried } from './oracle.ts';
@@ -48,25 +48,82 @@ async function* lossy(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arra
   }
 }
 
-it('a delivery that lacks a record is no load', async () => {
-  let isLossy = true;
-  const network = (options: NetworkOptions): ReturnType<typeof openNetwork> => {
+/** A body that ends in order, behind so many events (messages, heartbeats). */
+function ended(body: AsyncIterable<Uint8Array>, events: number) {
+  return (async function* () {
+    let rest = '';
+    let left = events;
+    for await (const part of body) {
+      rest += Buffer.from(part).toString();
+      const frames = rest.split(/(?<=\n\n)/);
+      rest = frames.at(-1)?.endsWith('\n\n') ? '' : (frames.pop() ?? '');
+      for (const frame of frames) {
+        if (left-- <= 0) return;
+        yield Buffer.from(frame);
+      }
+    }
+  })();
+}
+
+/** A network whose streams have another body. */
+function streams(body: (of: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>) {
+  return (options?: NetworkOptions): ReturnType<typeof openNetwork> => {
     const opened = openNetwork(options);
     const send: typeof opened.send = async (request) => {
       const response = await opened.send(request);
-      return isLossy && request.url.includes('/stream') ? { ...response, body: lossy(response.body) } : response;
+      return request.url.includes('/stream') ? { ...response, body: body(response.body) } : response;
     };
     return { ...opened, send };
   };
-  const sync = () =>
-    runCommand('mirror:sync', MirrorSync, ['imageattachments', '--to', file, '--json'], {
-      ...{ env, openNetwork: network, clock: { now: Date.now, sleep: async () => {} } },
-    });
-  const state = () => queried(file, "SELECT complete, rows FROM _mirror WHERE resource = 'imageattachments'");
-  expect(jsonFailure(await sync())).toMatchObject({ exitCode: 8, code: 'stream.incomplete' });
-  expect(state()).toEqual([{ complete: 0, rows: 0 }]);
-  isLossy = false;
-  expect((await sync()).exitCode).toBe(0);
+}
+
+const sync = (resource: string, network = openNetwork) =>
+  runCommand('mirror:sync', MirrorSync, [resource, '--to', file, '--json'], {
+    ...{ env, openNetwork: network, clock: { now: Date.now, sleep: async () => {} } },
+  });
+
+const stateOf = (resource: string) =>
+  queried(file, `SELECT complete, rows FROM _mirror WHERE resource = '${resource}'`);
+
+it.each([
+  ['lacks a record', lossy],
+  ['ends in its middle', (body: AsyncIterable<Uint8Array>) => ended(body, 12)],
+])('a delivery that %s is no load', async (_, body) => {
+  expect(jsonFailure(await sync('imageattachments', streams(body)))).toMatchObject({
+    ...{ exitCode: 8, code: 'stream.incomplete' },
+  });
+  expect(stateOf('imageattachments')).toEqual([{ complete: 0, rows: 0 }]);
+  expect((await sync('imageattachments')).exitCode).toBe(0);
   const [{ count } = {}] = queried(file, 'SELECT count(*) AS count FROM image_attachments');
-  expect([state(), Number(count) >= 25]).toEqual([[{ complete: 1, rows: count }], true]);
+  expect([stateOf('imageattachments'), Number(count) >= 25]).toEqual([[{ complete: 1, rows: count }], true]);
+});
+
+describe('a stream whose connections end in order', () => {
+  const nameOfAnn = () => queried(file, `SELECT preferred_name AS name FROM patients WHERE id = ${PATIENTS.ann}`);
+  const rename = (preferredName: string) =>
+    service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName } });
+
+  it('is heard to its end over as many as it takes', async () => {
+    await sync('patients');
+    for (let count = 1; count <= 8; count++) await rename(`Annie ${count}`);
+    const ran = await sync(
+      'patients',
+      streams((body) => ended(body, 2)),
+    );
+    expect([ran.exitCode, ran.stderr, nameOfAnn()]).toEqual([0, '', [{ name: 'Annie 8' }]]);
+  });
+
+  it('ends the sync when they bring nothing', async () => {
+    await sync('patients');
+    const before = nameOfAnn();
+    await rename('Nan');
+    const ran = await sync(
+      'patients',
+      streams((body) => ended(body, 0)),
+    );
+    expect(jsonFailure(ran)).toMatchObject({ exitCode: 8, code: 'stream.incomplete' });
+    expect(nameOfAnn()).toEqual(before);
+    await sync('patients');
+    expect(nameOfAnn()).toEqual([{ name: 'Nan' }]);
+  });
 });

@@ -1,5 +1,5 @@
 import { CHANGE_OPERATIONS, type ChangeOperation, domainTypeOf, RESYNC } from '../../../catalog/stream/domains.ts';
-import { Failure } from '../../failure.ts';
+import { Failure, localFailure } from '../../failure.ts';
 import { idOf } from '../../pages/page.ts';
 import { HttpSource } from '../../stream/httpsource.ts';
 import { ConnectionLost, ConnectionSilent, type StreamItem } from '../../stream/source.ts';
@@ -32,7 +32,7 @@ export function isBehind(position: string | null, message: string): boolean {
 /** Milliseconds in which the service has to begin to answer: one that has no stream may say nothing at all. */
 const ANSWER = 10_000;
 
-/** Attempts to connect before a service counts as one without a stream. */
+/** Attempts to connect before a service counts as one without a stream, and connections in a row that bring nothing. */
 const ATTEMPTS = 3;
 
 /** Where to begin, and with what. */
@@ -86,8 +86,9 @@ export class Stream {
   }
 
   /**
-   * Keeps the changes between two positions of each table that is named, after the number of a message. False when the server no longer has them, or the positions are of different
-   * histories: then everything has to be compared.
+   * Keeps the changes between two positions of each table that is named, after the number of a message. False when the
+   * server no longer has them, or the positions are of different histories: then everything has to be compared.
+   * Connections may end as often as they like while each brings something.
    */
   async replay(
     from: string,
@@ -98,7 +99,9 @@ export class Stream {
     const end = placeOf(to);
     if (placeOf(from).epoch !== end.epoch || placeOf(from).number > end.number) return false;
     let after = from;
-    for (let attempt = 1; placeOf(after).number < end.number; attempt++) {
+    for (let fruitless = 0; placeOf(after).number < end.number; ) {
+      const before = after;
+      let failure: Failure | undefined;
       const batch = new ChangeBatch(store, tables, this.deidentifier);
       try {
         for await (const item of this.connect({ after })) {
@@ -116,10 +119,18 @@ export class Stream {
         }
       } catch (cause) {
         this.signal.throwIfAborted();
-        if (!(cause instanceof ConnectionLost) || attempt >= ATTEMPTS)
-          throw cause instanceof ConnectionLost ? cause.failure : cause;
+        if (!(cause instanceof ConnectionLost)) throw cause;
+        failure = cause.failure;
       }
       await batch.flush();
+      fruitless = after === before ? fruitless + 1 : 0;
+      if (fruitless === ATTEMPTS)
+        throw (
+          failure ??
+          localFailure('stream.incomplete', 'The stream ends before the position that the server named.', {
+            hint: 'Run it again; report it to the operator of the server if it persists.',
+          })
+        );
     }
     return true;
   }
