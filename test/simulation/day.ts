@@ -54,7 +54,9 @@ export async function liveDay(seed: number, hours = 24): Promise<Outcome> {
 }
 
 async function dayIn(folder: string, seed: number, hours: number): Promise<Outcome> {
-  const office = await (seed % 2 === 1 ? OurOffice.open(join(folder, 'server')) : FaithfulOffice.open(String(seed)));
+  const office = await (seed % 2 === 1
+    ? OurOffice.open(join(folder, 'server'), String(seed))
+    : FaithfulOffice.open(String(seed)));
   try {
     const network = new SeededNetwork(String(seed), office);
     const evening = new AbortController();

@@ -38,7 +38,12 @@ export async function problemsOf(day: Day): Promise<string[]> {
   const report = await books.run(['agingbalances', 'report', '--location', 'ALL', '--json']);
   if (report.exitCode !== 0) problems.push(`the aging report ends with ${report.exitCode}: ${report.stderr}`);
   else problems.push(...reconciled(JSON.parse(report.stdout).totals, records));
-  return [...problems, ...(await told(day.office, day.heard)), ...(await audited(day.office))];
+  return [
+    ...problems,
+    ...(await told(day.office, day.heard)),
+    ...(await relayed(day.office)),
+    ...(await audited(day.office)),
+  ];
 }
 
 /** Whatever was to be created was created once where a command said so, and never twice. */
@@ -101,6 +106,40 @@ async function told({ service }: OurOffice, heard: readonly string[]): Promise<s
   const sent = rows.map(({ seq }) => seq);
   if (String(first) === String(sent)) return [];
   return [`the stream has ${sent.length} messages to ${sent.at(-1)}, heard were ${first.length} to ${first.at(-1)}`];
+}
+
+/**
+ * The broker has every message of each organization, some more than once, and each time in order from where the relay
+ * went on: so the last time of each comes after that of the one before it. The first times do, too, unless it refused a
+ * message, which those behind it have then overtaken.
+ */
+async function relayed(office: OurOffice): Promise<string[]> {
+  office.broker.isFair = true;
+  if (!(await office.relayed(10))) return ['the relay is behind after ten minutes without faults'];
+  const taken = office.broker.taken.map(({ routingKey, number }) => `${routingKey.split('.', 1)[0]} ${number}`);
+  const first = [...new Set(taken)];
+  const last = [...new Set(taken.toReversed())].reverse();
+  const rows = await rawRows<{ org: string; seq: number }>(
+    office.service,
+    `SELECT substr(routing_key, 1, instr(routing_key, '.') - 1) AS org, seq FROM stream_messages ORDER BY seq`,
+  );
+  const problems: string[] = [];
+  for (const org of new Set(rows.map((row) => row.org))) {
+    const sent = rows.filter((row) => row.org === org).map(({ seq }) => `${org} ${seq}`);
+    for (const [times, got] of [
+      ['last', last],
+      ...(office.broker.refused === 0 ? [['first', first] as const] : []),
+    ] as const) {
+      const own = got.filter((text) => text.startsWith(`${org} `));
+      if (String(own) !== String(sent)) {
+        const at = sent.findIndex((text, index) => text !== own[index]);
+        problems.push(
+          `relay: by their ${times} times ${own[at]} stands for ${sent[at]}, ${own.length} of ${sent.length}`,
+        );
+      }
+    }
+  }
+  return problems;
 }
 
 /** The audit log is one chain, and has an entry of every request that was answered with success. */

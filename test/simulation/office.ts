@@ -1,3 +1,4 @@
+import { Relay } from '../../src/server/stream/relay/relay.ts';
 import { changeSomething, serverRecords, tellTime } from '../core/mirror/practice.ts';
 import { moodsOf } from '../faithful/moods.ts';
 import type { Draws } from '../faithful/random.ts';
@@ -7,6 +8,7 @@ import { TestClock } from '../support/clock.ts';
 import { LOCATIONS, ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { rawRows } from '../support/rawsql.ts';
 import { type TestService, testService } from '../support/service.ts';
+import { SeededBroker } from './broker.ts';
 import { pass } from './time.ts';
 import type { Host, Wire } from './wires.ts';
 
@@ -41,23 +43,29 @@ interface Answered {
   readonly line: string;
 }
 
-/** Our own server, with its database on a disk. */
+const EXCHANGE = { url: 'amqp://broker', exchange: 'molar.stream', name: 'broker' };
+const IGNORED = { connected: () => undefined, failed: () => undefined };
+
+/** Our own server, with its database on a disk, which relays its stream to a broker. */
 export class OurOffice implements Office {
   readonly env = { ...NOWHERE, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: TOKENS.full };
   readonly location = LOCATIONS.west;
   readonly knowsKeys = true;
   readonly answered: Answered[] = [];
   private isUp = true;
+  private relay: Relay | undefined;
   /** What its staff is doing right now. */
   private doing: Promise<unknown> = Promise.resolve();
 
   private constructor(
     private readonly folder: string,
     private opened: TestService,
+    readonly broker: SeededBroker,
   ) {}
 
-  static async open(folder: string): Promise<OurOffice> {
-    const office = new OurOffice(folder, await testService(undefined, { data: folder, clock: new VirtualClock() }));
+  static async open(folder: string, seed: string): Promise<OurOffice> {
+    const opened = await testService(undefined, { data: folder, clock: new VirtualClock() });
+    const office = new OurOffice(folder, opened, new SeededBroker(seed));
     await office.attend();
     return office;
   }
@@ -78,7 +86,9 @@ export class OurOffice implements Office {
     this.isUp = false;
     await this.doing;
     cutAll();
-    await this.opened.close();
+    // Of every other restart the broker sees nothing but the end of its connection.
+    if (milliseconds % 2 === 0) this.broker.cutAll();
+    await this.end();
     await pass(milliseconds);
     this.opened = await testService([], { data: this.folder, clock: new VirtualClock() });
     await this.attend();
@@ -99,9 +109,20 @@ export class OurOffice implements Office {
     return rows.length;
   }
 
+  /** Whether the broker has everything within some virtual minutes. */
+  async relayed(minutes: number): Promise<boolean> {
+    for (let left = minutes * 60; left > 0 && this.relay?.lag !== 0; left--) await pass(1000);
+    return this.relay?.lag === 0;
+  }
+
   close(): Promise<void> {
     this.isUp = false;
-    return this.opened.close();
+    return this.end();
+  }
+
+  private async end(): Promise<void> {
+    await this.relay?.stop();
+    await this.opened.close();
   }
 
   /** Notes what is answered. */
@@ -109,6 +130,7 @@ export class OurOffice implements Office {
     const { app } = this.opened;
     await app.ready();
     tellTime(this.opened);
+    this.relay = await Relay.start(this.opened.service, EXCHANGE, IGNORED, this.broker.openBroker);
     app.server.prependListener('request', ({ method = '', url = '' }, response) => {
       response.once('finish', () => {
         if (response.statusCode >= 300) return;

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { allOperations } from '../../catalog/catalog.ts';
 import type { Resource } from '../../catalog/define.ts';
 import { Refusal } from '../../catalog/failures.ts';
@@ -7,6 +7,7 @@ import { appendAudit } from '../audit/entries.ts';
 import type { Clock } from '../clock.ts';
 import { isShared } from '../fairscheduling.ts';
 import { boundTo, findOrganizationByKey } from '../organizations.ts';
+import { pause } from '../pause.ts';
 import type { Store, Transaction } from '../store/store.ts';
 import { traced } from '../tracing/tracing.ts';
 import { type ChunkReader, readChunk } from './chunks.ts';
@@ -94,12 +95,12 @@ export class Deliveries {
         while (!signal.aborted && (await this.step())) {
           delay = FIRST_DELAY_MS;
           // Requests that arrived meanwhile go first; where those of several organizations do, this leaves them most of the time.
-          await (isShared() ? sleep(SHARED_PAUSE_MS) : nextTurn());
+          await (isShared() ? pause(SHARED_PAUSE_MS, signal) : nextTurn());
         }
       } catch (error) {
         this.onFault?.(error, this.askedBy);
         this.isPending = true;
-        await delayFor(delay, signal);
+        await pause(delay, signal);
         delay = Math.min(delay * 2, MAX_DELAY_MS);
       }
     }
@@ -190,16 +191,4 @@ export class Deliveries {
     }
     return { records: records.length, done: reachedId === undefined };
   }
-}
-
-function delayFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    signal.addEventListener('abort', done);
-  });
 }

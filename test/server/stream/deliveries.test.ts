@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
 import type { Store, Transaction } from '../../../src/server/store/store.ts';
 import { Deliveries } from '../../../src/server/stream/deliveries.ts';
@@ -200,6 +200,32 @@ describe('a delivery that fails, or is shared', () => {
     const faults: unknown[] = [];
     expect(await deliver({ ...store, write }, faults)).toEqual(['firstName==bob READ', 'firstName==bob READ_COMPLETE']);
     expect(faults).toEqual(Array(2).fill('Error: the disk is full of r'));
+  });
+
+  it('waits for nothing when the server stops while it fails', async () => {
+    service = await testService(bareRecords());
+    const { store } = service.service;
+    await store.write(asked('firstName==bob'));
+    let stopped: Promise<void> | undefined;
+    const write: Store['write'] = () => {
+      stopped = deliveries.stop();
+      return Promise.reject(new Error('the disk is full'));
+    };
+    const deliveries = new Deliveries({ ...store, write }, service.clock.now);
+    // No time passes.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    try {
+      deliveries.start(
+        () => undefined,
+        () => {},
+      );
+      await deliveries.idle();
+      await stopped;
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(stopped).toBeDefined();
+    expect(await countDeliveries(store.read)).toBe(1);
   });
 
   it('is given up when its question is no longer understood, and holds up no other', async () => {

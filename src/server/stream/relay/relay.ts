@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../pause.ts';
 import { Lease } from '../../scheduler.ts';
 import { type OpenBroker, openBroker, type RelayTarget } from './broker.ts';
 import { Cursors } from './cursors.ts';
@@ -83,7 +83,7 @@ export class Relay {
     let delay = FIRST_DELAY_MS;
     while (!this.stopping.signal.aborted) {
       if (!(await this.acquireLease())) {
-        await wait(TAKEOVER_MS, this.stopping.signal);
+        await pause(TAKEOVER_MS, this.stopping.signal);
         continue;
       }
       const before = this.relayed;
@@ -94,7 +94,7 @@ export class Relay {
       });
       this.connected = false;
       if (this.relayed > before) delay = FIRST_DELAY_MS;
-      await wait(delay, this.stopping.signal);
+      await pause(delay, this.stopping.signal);
       delay = Math.min(delay * 2, MAX_DELAY_MS);
     }
     await this.saving;
@@ -120,7 +120,7 @@ export class Relay {
   private async renewLease(lost: AbortController, signal: AbortSignal): Promise<void> {
     if (!this.lease.isShared) return;
     for (let failed = 0; !signal.aborted; ) {
-      await wait(RENEW_MS, signal);
+      await pause(RENEW_MS, signal);
       if (signal.aborted) return;
       const isOurs = await this.lease.take().catch(() => undefined);
       failed = isOurs === undefined ? failed + 1 : 0;
@@ -165,10 +165,6 @@ function reasonOf(cause: unknown): string {
   const { code } = cause as { code?: unknown };
   if (typeof code === 'string' || typeof code === 'number') return String(code);
   return cause.message.replace(/\w+:\/\/\S+/g, 'its address').slice(0, 200);
-}
-
-function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 
 /** The name of a target in the store. */
