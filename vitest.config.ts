@@ -1,6 +1,7 @@
 import { defaultExclude, defineConfig } from 'vitest/config';
 import { seedOfCommit } from './test/support/order.ts';
 import { testPostgres } from './test/support/services.ts';
+import { filesWithoutStore } from './test/support/storefiles.ts';
 
 const SECOND = 1000;
 
@@ -53,12 +54,7 @@ const onPostgres = project(
     seconds: 360,
     env: { MOLAR_TEST_STORE: 'postgres' },
     // What shapes an answer asks nothing of a store that other files do not ask.
-    exclude: [
-      ...ALONE,
-      'test/contract/{success,responsefields,filtererrors,bodies}.test.ts',
-      // It has no store, and counts timers: connections to PostgreSQL that other files left idle have some.
-      'test/server/audit/trails.test.ts',
-    ],
+    exclude: [...ALONE, 'test/contract/{success,responsefields,filtererrors,bodies}.test.ts', ...filesWithoutStore()],
   },
 );
 
