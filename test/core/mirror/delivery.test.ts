@@ -121,7 +121,7 @@ describe('a stream whose connections end in order', () => {
       'patients',
       streams((body) => ended(body, 0)),
     );
-    expect(jsonFailure(ran)).toMatchObject({ exitCode: 8, code: 'stream.incomplete' });
+    expect(jsonFailure(ran)).toMatchObject({ exitCode: 8, code: 'network.unreachable' });
     expect(nameOfAnn()).toEqual(before);
     await sync('patients');
     expect(nameOfAnn()).toEqual([{ name: 'Nan' }]);

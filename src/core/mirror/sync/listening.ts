@@ -127,9 +127,7 @@ export class Stream {
       if (fruitless === ATTEMPTS)
         throw (
           failure ??
-          localFailure('stream.incomplete', 'The stream ends before the position that the server named.', {
-            hint: 'Run it again; report it to the operator of the server if it persists.',
-          })
+          localFailure('network.unreachable', 'The server closed the stream before the position that it named.')
         );
     }
     return true;
