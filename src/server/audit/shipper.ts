@@ -13,8 +13,8 @@ const LEASE_MS = 60_000;
 /** Time that a stop waits for a receiver. */
 const STOP_MS = 3000;
 
-/** Checkpoints that are sent together. */
-const BATCH = 100;
+/** Checkpoints that are sent together: as many as a receiver that answers each at the last moment takes within the lease. */
+const BATCH = 5;
 
 /**
  * Ships checkpoints in order, each at least once. How far it has come is in the store, so that nothing is lost with the
@@ -83,6 +83,7 @@ export class Shipper {
         const batch = page.slice(at, at + BATCH);
         const { signal } = this.stopping;
         signal.throwIfAborted();
+        if (!(await this.lease.renew())) return;
         const lines = batch.map((checkpoint) => ({ at: checkpoint.at, text: checkpointLine(checkpoint) }));
         await this.target.send(lines, signal);
         await this.moveTo(batch.at(-1)?.number ?? 0);

@@ -70,27 +70,27 @@ async function pass(milliseconds: number): Promise<void> {
 }
 
 describe('checkpoints that wait', () => {
-  it('are shipped 100 at a time, each with its time, and the position is in the store', async () => {
-    await checkpoints(1, 250);
+  it('are shipped five at a time, each with its time, and the position is in the store', async () => {
+    await checkpoints(1, 12);
     const { shipper, sent, numbers, state } = shipping();
-    expect(await shipper.waiting()).toBe(250);
+    expect(await shipper.waiting()).toBe(12);
     await shipper.ship();
-    expect(sent.map(({ length }) => length)).toEqual([100, 100, 50]);
-    expect(numbers()).toEqual(upTo(250));
-    expect(sent[1]?.[0]?.at).toBe('at 101');
+    expect(sent.map(({ length }) => length)).toEqual([5, 5, 2]);
+    expect(numbers()).toEqual(upTo(12));
+    expect(sent[1]?.[0]?.at).toBe('at 6');
     expect(sent[0]?.[0]?.text).toBe(
       '{"number":1,"at":"at 1","id":1,"hash":"h","entries":1,"reason":"minute","removed":null,"previous":"p","key":"k","signature":"s"}',
     );
     expect(await rawRows(place(), "SELECT * FROM settings WHERE name LIKE 'audit_shipped%'")).toEqual([
-      { name: 'audit_shipped a target', value: '250' },
+      { name: 'audit_shipped a target', value: '12' },
     ]);
     expect(await shipper.waiting()).toBe(0);
     await shipper.ship();
     expect(state.attempts).toBe(3);
-    await checkpoints(251, 252);
+    await checkpoints(13, 14);
     expect(await shipper.waiting()).toBe(2);
     await shipper.ship();
-    expect(numbers()).toEqual(upTo(252));
+    expect(numbers()).toEqual(upTo(14));
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -102,22 +102,22 @@ describe('checkpoints that wait', () => {
   });
 
   it('are all shipped where the last ones fill what is sent together', async () => {
-    await checkpoints(1, 200);
+    await checkpoints(1, 10);
     const { shipper, sent } = shipping();
     await shipper.ship();
-    expect(sent.map(({ length }) => length)).toEqual([100, 100]);
+    expect(sent.map(({ length }) => length)).toEqual([5, 5]);
     expect(await shipper.waiting()).toBe(0);
   });
 
   it('are shipped again from the first one that may not have arrived', async () => {
-    await checkpoints(1, 250);
+    await checkpoints(1, 12);
     const { shipper, numbers, faults, state } = shipping();
     state.failAt = 2;
     await shipper.ship();
-    expect([numbers(), faults]).toEqual([upTo(100), ['Error: away']]);
-    expect(await shipper.waiting()).toBe(150);
+    expect([numbers(), faults]).toEqual([upTo(5), ['Error: away']]);
+    expect(await shipper.waiting()).toBe(7);
     await pass(1000);
-    expect(numbers()).toEqual(upTo(250));
+    expect(numbers()).toEqual(upTo(12));
   });
 
   it('are tried again after longer and longer pauses, up to a minute, and after one second again once all went well', async () => {
@@ -161,24 +161,52 @@ describe('checkpoints that wait', () => {
     expect(numbers()).toEqual([1]);
   });
 
-  it('are left to another server that ships them, and whose place is free again at a stop', async () => {
-    await checkpoints(1, 1);
-    const asked: string[] = [];
-    let row: object | undefined;
-    const shared = {
-      async get(statement: { readonly text: string }) {
-        asked.push(statement.text);
-        return row;
-      },
-    } as Store['shared'];
-    const { shipper, numbers, faults } = shipping(Object.create(store, { shared: { value: shared } }) as Store);
-    await shipper.ship();
-    expect([numbers(), faults]).toEqual([[], []]);
-    row = { name: 'shipping a target' };
-    await shipper.ship();
-    expect(numbers()).toEqual([1]);
-    await shipper.close();
-    expect(asked.at(-1)).toMatch(/^DELETE FROM leases/);
+  describe('of several servers', () => {
+    const LEASE = { name: 'shipping a target' };
+    const asked: { readonly text: string; readonly values: readonly unknown[] }[] = [];
+    /** What the database says to the request for the lease with this number, from 1: undefined while it is another's. */
+    function shared(granted: (time: number) => Promise<object | undefined>): Store {
+      asked.length = 0;
+      const get = (statement: (typeof asked)[number]) => granted(asked.push(statement));
+      return Object.create(store, { shared: { value: { get } } }) as Store;
+    }
+
+    it('are left to another one that ships them, and whose place is free again at a stop', async () => {
+      await checkpoints(1, 1);
+      let row: object | undefined;
+      const { shipper, numbers, faults } = shipping(shared(async () => row));
+      await shipper.ship();
+      expect([numbers(), faults]).toEqual([[], []]);
+      row = LEASE;
+      await shipper.ship();
+      expect(numbers()).toEqual([1]);
+      await shipper.close();
+      expect(asked.at(-1)?.text).toMatch(/^DELETE FROM leases/);
+    });
+
+    it('are not shipped by two, however long a receiver takes', async () => {
+      await checkpoints(1, 12);
+      // It is another's when the second batch begins.
+      const { shipper, numbers, faults } = shipping(shared(async (time) => (time === 3 ? undefined : LEASE)));
+      await shipper.ship();
+      expect([numbers(), faults]).toEqual([upTo(5), []]);
+      // A receiver has ten seconds for each of a batch.
+      const [minute] = asked.map(({ values }) => values.find((value) => typeof value === 'number'));
+      expect(minute).toBeGreaterThan(5 * 10_000);
+    });
+
+    it('are shipped from where the one before came to in the last moment', async () => {
+      await checkpoints(1, 3);
+      const moved = "INSERT INTO settings (name, value) VALUES ('audit_shipped a target', '2')";
+      const { shipper, numbers } = shipping(
+        shared(async (time) => {
+          if (time === 1) await tamper(place(), moved);
+          return LEASE;
+        }),
+      );
+      await shipper.ship();
+      expect(numbers()).toEqual([3]);
+    });
   });
 });
 
@@ -235,14 +263,14 @@ describe('a stop', () => {
   });
 
   it('sends no further batch once its time is over', async () => {
-    await checkpoints(1, 200);
+    await checkpoints(1, 10);
     const { shipper, state, numbers } = shipping();
     state.wait = (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
     void shipper.ship();
     const closed = shipper.close();
     await pass(3000);
     await closed;
-    expect([state.attempts, numbers()]).toEqual([1, upTo(100)]);
+    expect([state.attempts, numbers()]).toEqual([1, upTo(5)]);
   });
 });
 
