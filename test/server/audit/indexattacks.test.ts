@@ -27,6 +27,7 @@ async function write(...entries: readonly Pick<AuditEntry, 'operation' | 'ids' |
   return (await rawEntries(service)).at(-1)?.id ?? 0;
 }
 
+const SEEN_OFTEN = 4242;
 const many = Array.from({ length: 40 }, (_, n) => 5000 + n * 7);
 
 beforeAll(async () => {
@@ -37,9 +38,11 @@ beforeAll(async () => {
     all: await write({ operation: 'server.backup', all: true }),
     nobody: await write({ operation: 'transactiontags.list', ids: [7, 8, 9] }),
   };
-  // More than are looked at together.
+  // More than are looked at together, also of one patient.
   await write(
-    ...Array.from({ length: 2100 }, (_, n) => ({ operation: 'patients.get', ids: [n + 1], patients: [n + 1, n + 90] })),
+    ...Array.from({ length: 2100 }, (_, n) => ({
+      ...{ operation: 'patients.get', ids: [n + 1], patients: [n + 1, n + 90, SEEN_OFTEN] },
+    })),
   );
   await setAside(service);
 });
@@ -78,6 +81,11 @@ const ATTACKS: readonly (readonly [name: string, attack: () => string[], found: 
     () => [`entry ${told.one}`],
   ],
   ['a row of an entry of nobody', () => [row(PATIENTS.ann, told.nobody)], () => [`entry ${told.nobody}`]],
+  [
+    'a row of another organization, behind more of the first one than are looked at together',
+    () => [row(SEEN_OFTEN, told.nobody, 2)],
+    () => [`entry ${told.nobody}`],
+  ],
   [
     'a row of everything for an entry of one patient',
     () => [row(0, told.nobody + 300)],
