@@ -54,6 +54,29 @@ describe('export bookmarks', () => {
     expect(JSON.parse((await list()).stdout)).toHaveLength(left);
   });
 
+  it('asks with what is lost, and says what was removed', async () => {
+    const { reset } = await withBookmark();
+    const asked: string[] = [];
+    const confirm = async (question: string) => asked.push(question) > 0;
+    const ran = await reset(['nightly'], { terminal: 80, confirm });
+    expect(asked).toEqual(['Remove 1 bookmark of nightly? The next run exports everything.']);
+    expect(ran.stderr).toContain('Removed nightly of patients.');
+  });
+
+  it('removes nothing when the question is left without an answer, or interrupted', async () => {
+    const { reset, list } = await withBookmark();
+    const away = await reset(['nightly'], { terminal: 80, confirm: () => Promise.reject(new Error('closed')) });
+    expect([away.exitCode, away.stderr]).toEqual([130, expect.stringContaining('Nothing was removed.')]);
+    const interrupt = new AbortController();
+    const confirm = async () => {
+      interrupt.abort(localFailure('run.interrupted', 'Interrupted by SIGTERM.'));
+      return true;
+    };
+    const ended = await reset(['nightly'], { terminal: 80, confirm, signal: interrupt.signal });
+    expect([ended.exitCode, ended.stderr]).toEqual([130, expect.stringContaining('Interrupted by SIGTERM.')]);
+    expect(JSON.parse((await list()).stdout)).toHaveLength(1);
+  });
+
   it('resets those of every resource', async () => {
     const { env, folder } = await desk();
     const practice = new Practice();
