@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { pause } from '../../src/server/pause.ts';
 import type { Broker, OpenBroker } from '../../src/server/stream/relay/broker.ts';
 import { Draws } from '../faithful/random.ts';
-import { pass } from './time.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -34,7 +34,7 @@ export class SeededBroker {
 
   readonly openBroker: OpenBroker = async (_target, cut) => {
     const draws = new Draws(`${this.seed} broker ${++this.connections}`);
-    await pass(draws.whole(1, 500), cut);
+    await pause(draws.whole(1, 500), cut);
     cut.throwIfAborted();
     if (!this.isFair && draws.chance(0.2)) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     return this.connect(draws, cut);

@@ -2,10 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
 import { localFailure } from '../../src/core/failure.ts';
+import { pause } from '../../src/server/pause.ts';
 import { type Ran, runCommand } from '../cli/runcommand.ts';
 import { commandOf } from '../faithful/driving.ts';
 import type { Draws } from '../faithful/random.ts';
-import { pass } from './time.ts';
 import type { SeededNetwork } from './wires.ts';
 
 /** A computer with molar on it: a folder, a line to the server, and a clock that is wrong by a little. */
@@ -59,7 +59,7 @@ export class Computer {
   async drift(draws: Draws, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.skew = draws.whole(-90_000, 90_000);
-      await pass(draws.whole(1, 8) * 3_600_000, signal);
+      await pause(draws.whole(1, 8) * 3_600_000, signal);
     }
   }
 }

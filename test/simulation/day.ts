@@ -3,11 +3,12 @@ import { setMaxListeners } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pause } from '../../src/server/pause.ts';
 import { Draws } from '../faithful/random.ts';
 import { Computer } from './computer.ts';
 import { type Creation, problemsOf } from './judging.ts';
 import { FaithfulOffice, type Office, OurOffice } from './office.ts';
-import { live, pass, startVirtualTime, stopVirtualTime } from './time.ts';
+import { live, startVirtualTime, stopVirtualTime } from './time.ts';
 import { FAIR, OUTAGE, RAIN, SeededNetwork, STORM } from './wires.ts';
 
 const MINUTE = 60_000;
@@ -85,7 +86,7 @@ async function dayIn(folder: string, seed: number, hours: number): Promise<Outco
     ];
     const all = work.map((each) => each(day));
     const clocks = Object.values(day.computers).map((one) => one.drift(day.draws(`clock ${one.name}`), day.evening));
-    await pass(hours * HOUR);
+    await pause(hours * HOUR);
     evening.abort();
     await Promise.all([...all, ...clocks]);
     network.weather = FAIR;
@@ -100,7 +101,7 @@ async function dayIn(folder: string, seed: number, hours: number): Promise<Outco
 /** Does something again and again until the evening, some minutes apart. */
 async function allDay(day: Day, draws: Draws, minutes: readonly [number, number], work: () => Promise<unknown>) {
   for (;;) {
-    await pass(draws.whole(minutes[0] * MINUTE, minutes[1] * MINUTE), day.evening);
+    await pause(draws.whole(minutes[0] * MINUTE, minutes[1] * MINUTE), day.evening);
     if (day.evening.aborted) return;
     await work();
   }
@@ -116,7 +117,7 @@ async function weather({ draws, network, evening }: Day): Promise<void> {
   while (!evening.aborted) {
     network.weather = chance.one([FAIR, RAIN, RAIN, RAIN, STORM, OUTAGE]);
     const most = network.weather === OUTAGE ? 30 : 180;
-    await pass(chance.whole(1, most) * MINUTE, evening);
+    await pause(chance.whole(1, most) * MINUTE, evening);
   }
 }
 
@@ -141,7 +142,7 @@ function books(day: Day): Promise<void> {
       const life = draws.chance(0.3) ? draws.whole(10, 3000) : HOUR;
       const { exitCode } = await computer.runFor(life, lineOfBooks(computer));
       if (exitCode === 0) return;
-      await pass(15 * MINUTE, day.evening);
+      await pause(15 * MINUTE, day.evening);
     }
   });
 }
@@ -187,7 +188,7 @@ function scans(day: Day): Promise<void> {
     for (let attempt = 0; attempt < 5 && !isSure && !day.evening.aborted; attempt++) {
       const { exitCode } = await computer.runFor(draws.chance(0.3) ? draws.whole(10, 5000) : HOUR, line);
       isSure = exitCode === 0;
-      if (!isSure) await pass(5 * MINUTE, day.evening);
+      if (!isSure) await pause(5 * MINUTE, day.evening);
     }
     for (const name of names) day.creations.push({ resource: 'documents', field: 'name', text: name, isSure });
   });
@@ -232,6 +233,6 @@ async function keptRunning(
   while (!evening.aborted) {
     const words = line(chance);
     await computer.runFor(Math.min(chance.whole(1, 5 * 60) * MINUTE, ends - Date.now()), words, write);
-    await pass(chance.whole(1, 60) * MINUTE, evening);
+    await pause(chance.whole(1, 60) * MINUTE, evening);
   }
 }

@@ -1,3 +1,4 @@
+import { pause } from '../../src/server/pause.ts';
 import { Relay } from '../../src/server/stream/relay/relay.ts';
 import { changeSomething, serverRecords, tellTime } from '../core/mirror/practice.ts';
 import { moodsOf } from '../faithful/moods.ts';
@@ -9,7 +10,6 @@ import { LOCATIONS, ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { rawRows } from '../support/rawsql.ts';
 import { type TestService, testService } from '../support/service.ts';
 import { SeededBroker } from './broker.ts';
-import { pass } from './time.ts';
 import type { Host, Wire } from './wires.ts';
 
 /** The server of a practice, and its staff, who work at the server itself. */
@@ -89,7 +89,7 @@ export class OurOffice implements Office {
     // Of every other restart the broker sees nothing but the end of its connection.
     if (milliseconds % 2 === 0) this.broker.cutAll();
     await this.end();
-    await pass(milliseconds);
+    await pause(milliseconds);
     this.opened = await testService([], { data: this.folder, clock: new VirtualClock() });
     await this.attend();
     this.isUp = true;
@@ -111,7 +111,7 @@ export class OurOffice implements Office {
 
   /** Whether the broker has everything within some virtual minutes. */
   async relayed(minutes: number): Promise<boolean> {
-    for (let left = minutes * 60; left > 0 && this.relay?.lag !== 0; left--) await pass(1000);
+    for (let left = minutes * 60; left > 0 && this.relay?.lag !== 0; left--) await pause(1000);
     return this.relay?.lag === 0;
   }
 
@@ -191,7 +191,7 @@ export class FaithfulOffice implements Office {
   async restart(milliseconds: number, cutAll: () => void): Promise<void> {
     this.isUp = false;
     cutAll();
-    await pass(milliseconds);
+    await pause(milliseconds);
     this.isUp = true;
   }
 

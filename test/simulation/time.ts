@@ -17,20 +17,6 @@ export function stopVirtualTime(): void {
   vi.useRealTimers();
 }
 
-/** Waits for virtual milliseconds, or until the signal is aborted. */
-export function pass(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    signal?.addEventListener('abort', done);
-    if (signal?.aborted) done();
-  });
-}
-
 /** Lets virtual time pass until the work has ended: from timer to timer, each once all that the last one set off is done. */
 export async function live<T>(work: Promise<T>): Promise<T> {
   let isDone = false;
