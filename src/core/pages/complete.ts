@@ -36,7 +36,7 @@ export interface CompleteOptions extends ServiceWalkOptions {
   readonly onProof?: (proof: Proof) => void;
 }
 
-/** Maximum passes over numbered pages after the first, until one brings nothing new. */
+/** Maximum passes in one way for what may be missing, until one brings nothing new. */
 const MAX_PASSES = 3;
 
 /**
@@ -149,9 +149,13 @@ class CompleteRead {
       counts = await this.counts(filters);
     }
     for (const read of [() => this.afterTheLast(dated), () => this.fromTheStart(filters)]) {
-      if (this.rows >= Math.min(most(counts), limit)) break;
-      yield* this.extra(read());
-      counts = await this.counts(filters);
+      // More may be added before the next count: as long as a pass finds some, another one may find the rest.
+      for (let passes = 0, before = -1; passes < MAX_PASSES && this.rows > before; passes++) {
+        if (this.rows >= Math.min(most(counts), limit)) break;
+        before = this.rows;
+        yield* this.extra(read());
+        counts = await this.counts(filters);
+      }
     }
     const counted = most(counts);
     if (this.rows < Math.min(counted, limit)) throw incomplete(counted, this.rows);

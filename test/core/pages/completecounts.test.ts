@@ -41,6 +41,35 @@ describe('a read that is compared with the count', () => {
     expect(service.queries.filter(({ page }) => page !== undefined)).toEqual([]);
   });
 
+  it.each([
+    ['behind the last one', 4, [9001, 9002, 9003, 9004]],
+    ['anywhere', 4, [11, 9001, 12, 9002]],
+  ])('is complete where records are added %s just before each of %i counts', async (_where, most, ids) => {
+    const rows = spread(20);
+    let counts = 0;
+    const instead: Habits['instead'] = ({ filter = '' }, path) => {
+      if (isCount(path) && filter.includes('lastModified') && counts < most)
+        service.rows = [...service.rows, added(ids[counts++] ?? 0)];
+      return undefined;
+    };
+    const service = new FakeService(rows, { instead });
+    const { ids: found, proof } = await readFrom(service, patients);
+    expect([sorted(found), proof]).toEqual([sorted([...idsOf(rows), ...ids]), PROVED(24)]);
+  });
+
+  it('fails where a record is hidden, however many others are added', async () => {
+    let counts = 0;
+    const instead: Habits['instead'] = ({ filter = '' }, path) => {
+      if (!isCount(path)) return undefined;
+      if (filter.includes('lastModified')) service.rows = [...service.rows, added(9000 + ++counts)];
+      return answer(200, { data: { total: service.rows.length + 1 } });
+    };
+    const service = new FakeService(spread(20), { instead });
+    await expect(readFrom(service, patients)).rejects.toMatchObject({ code: 'pages.incomplete' });
+    // Each of both ways is gone three times at most.
+    expect(counts).toBe(7);
+  });
+
   it('ends with its signal, also while it counts', async () => {
     const stop = new AbortController();
     const reason = localFailure('run.interrupted', 'Interrupted.');
