@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openConnection } from '../../../src/sqlite/open.ts';
+import { type Driven, drive } from '../../faithful/driving.ts';
+import { queried } from './oracle.ts';
+
+/** More than are looked at together, in each round of a comparison, and more than are named. */
+const COUNT = 1_600;
+const NAMED = 1_000;
+
+let driven: Driven;
+let file: string;
+
+beforeEach(async () => {
+  driven = await drive({ seed: 'many', moods: {}, practice: { patients: COUNT } });
+  file = join(driven.folder, 'practice.db');
+  const synced = await driven.molar(['mirror', 'sync', 'patients', '--to', file]);
+  expect(synced.exitCode, synced.stderr).toBe(0);
+});
+
+afterEach(() => driven.close());
+
+const verify = (...words: string[]) => driven.molar(['mirror', 'verify', 'patients', '--to', file, ...words]);
+const patientIds = () => driven.service.records('patients').map(({ id }) => Number(id));
+
+it('a comparison counts every difference, names a thousand of a kind, and mends all', async () => {
+  const connection = openConnection(file);
+  connection.exec("UPDATE patients SET first_name = 'Eve'");
+  connection.close();
+  const { exitCode, stdout, stderr } = await verify('--json');
+  expect(exitCode, stderr).toBe(9);
+  const report = JSON.parse(stdout);
+  const [{ different, missing, extra, rows, serverRows }] = report.resources;
+  expect([report.differences, missing, extra, rows, serverRows]).toEqual([COUNT, [], [], COUNT, COUNT]);
+  const first = patientIds().toSorted((a, b) => a - b);
+  expect(different).toEqual(first.slice(0, NAMED).map((id) => ({ id: String(id), fields: ['firstName'] })));
+  const mended = await verify('--repair', '--json');
+  expect(mended.exitCode, mended.stderr).toBe(0);
+  expect(JSON.parse(mended.stdout)).toMatchObject({ differences: COUNT, repaired: COUNT });
+  expect(queried(file, "SELECT count(*) AS left FROM patients WHERE first_name = 'Eve'")).toEqual([{ left: 0 }]);
+});
+
+it('a comparison takes no change for a difference, however many there are meanwhile', async () => {
+  const { service } = driven;
+  let lists = 0;
+  service.onRequest = ({ path }) => {
+    // After the first page, and again before the records that seem to differ are asked for.
+    if (!path.endsWith('/patients') || ++lists !== 2) return;
+    for (const id of patientIds()) service.edit('patients', id, { preferredName: 'New' });
+  };
+  const { exitCode, stdout, stderr } = await verify('--json');
+  expect(exitCode, stderr).toBe(0);
+  expect(lists).toBeGreaterThan(2);
+  expect(JSON.parse(stdout)).toMatchObject({ differences: 0, complete: true });
+  expect(queried(file, "SELECT count(*) AS new FROM patients WHERE preferred_name = 'New'")).toEqual([{ new: COUNT }]);
+});
