@@ -10,7 +10,7 @@ postgresTest(
     const { client, schema = '' } = await connect(databasePlace(url, '--to', {}), {});
     try {
       const database = new PostgresDatabase('NAME', client, schema);
-      const faultOf = (sql: string): Promise<unknown> => database.script(sql).catch((cause: unknown) => cause);
+      const faultOf = (sql = ''): Promise<unknown> => database.script(sql).catch((cause: unknown) => cause);
       expect(await faultOf('BEGIN READ ONLY; CREATE TABLE one (id int)')).toMatchObject({
         exitCode: 9,
         message: expect.stringContaining('25006'),
@@ -22,7 +22,20 @@ postgresTest(
         message: expect.stringContaining('57014'),
         hint: expect.stringContaining('statement_timeout'),
       });
-      await client.query('SET statement_timeout = 0');
+      await client.query(
+        'SET statement_timeout = 0; CREATE TABLE named (name text PRIMARY KEY, age int CHECK (age > 5))',
+      );
+      // Of a value that it refuses, the database says which one that is.
+      for (const [sql, state] of [
+        ["SELECT CAST('Ann Miller' AS int)", '22P02'],
+        ["INSERT INTO named VALUES ('Ann Miller', 7), ('Ann Miller', 7)", '23505'],
+        ["INSERT INTO named VALUES ('Ann Miller', 3)", '23514'],
+        ["SELECT CAST('Ann Miller' AS timestamptz)", '22007'],
+      ])
+        expect(await faultOf(sql)).toMatchObject({
+          exitCode: 9,
+          message: `Cannot use the mirror NAME: it refused a value (${state}).`,
+        });
       const unasked = client
         .query({ text: 'SELECT 1', values: ['more'] })
         .catch((cause) => postgresFailure(cause, 'NAME'));
@@ -40,3 +53,31 @@ postgresTest(
     }
   },
 );
+
+postgresTest('values have the same text whatever the user and the database have set', async (database) => {
+  const url = new URL(database.url);
+  const others = ['TimeZone=America/Denver', 'DateStyle=German', 'IntervalStyle=sql_standard', 'bytea_output=escape'];
+  const more = [...others, 'extra_float_digits=-10', 'standard_conforming_strings=off', 'synchronous_commit=on'];
+  const options = more.map((setting) => ` -c ${setting}`).join('');
+  url.searchParams.set('options', `${url.searchParams.get('options')}${options}`);
+  const texts = `SELECT CAST(timestamptz '2026-07-02T03:04:05Z' AS text) AS instant, CAST(date '2026-07-02' AS text) AS day,
+    CAST(interval '1 day 2 hours' AS text) AS span, CAST(CAST('\\x01ff' AS bytea) AS text) AS bytes,
+    CAST(0.1::float8 + 0.2::float8 AS text) AS number, 'a\\b' AS plain, current_setting('synchronous_commit') AS waits`;
+  const read = async (address: string) => {
+    const { client } = await connect(databasePlace(address, '--to', {}), {});
+    try {
+      return (await client.query(texts)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  // They are other ones without molar.
+  const [asSet] = await onPostgres(async (client) => (await client.query(texts)).rows, url.href);
+  expect(asSet).toMatchObject({ instant: '01.07.2026 21:04:05 MDT', waits: 'on' });
+  expect(await read(url.href)).toEqual([
+    {
+      ...{ instant: '2026-07-02 03:04:05+00', day: '2026-07-02', span: '1 day 02:00:00', bytes: '\\x01ff' },
+      ...{ number: '0.30000000000000004', plain: 'a\\b', waits: 'off' },
+    },
+  ]);
+});

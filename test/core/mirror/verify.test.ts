@@ -108,6 +108,11 @@ describe('molar mirror verify', () => {
       const after = await verify();
       expect(after.exitCode, after.stderr).toBe(0);
       expect(after.json).toMatchObject({ differences: 0, repaired: 0 });
+      // Damage here changes nothing of how much the server has.
+      const served = ({ resources }: { resources: { resource: string; serverRows: number }[] }) =>
+        resources.map(({ resource, serverRows }) => [resource, serverRows]);
+      expect(served(found.json)).toEqual(served(after.json));
+      expect(served(mended.json)).toEqual(served(after.json));
       const { json: status } = await run('mirror:status', MirrorStatus, ['--json']);
       for (const { resource, table, rows, verifiedAt } of status.resources) {
         expect([resource, rows]).toEqual([resource, Number(queried(file, `SELECT count(*) AS n FROM ${table}`)[0]?.n)]);
@@ -178,10 +183,19 @@ describe('molar mirror verify', () => {
       { o: 'UPDATE', now: 1 },
     ]);
     expect(queried(file, 'SELECT _operation AS o FROM patients_history WHERE id = 77')).toEqual([{ o: 'DELETE' }]);
+    const { json } = await run('mirror:status', MirrorStatus, ['--json']);
+    const deleted = json.resources.filter((each: { deleted: number }) => each.deleted > 0);
+    expect(deleted).toEqual([expect.objectContaining({ resource: 'patients', deleted: 1 })]);
   });
 
   it('compares ids and counts, and the content of a sample', async () => {
     await sync();
+    expect((await verify(['--sample', '2'])).exitCode).toBe(0);
+    // A sample proves nothing of the others.
+    const status = await run('mirror:status', MirrorStatus, ['--json']);
+    expect(status.json.resources.map(({ verifiedAt }: { verifiedAt: unknown }) => verifiedAt).filter(Boolean)).toEqual(
+      [],
+    );
     const [id = ''] = ids(`SELECT ${PATIENT} AS id`);
     damage(`DELETE FROM transactions WHERE id = ${CREDIT}; UPDATE patients SET first_name = 'Eve'`);
     const { exitCode, json } = await verify(['--sample', '2']);
@@ -193,6 +207,29 @@ describe('molar mirror verify', () => {
     expect(await wrong()).toEqual({});
     expect(ids(`SELECT id FROM patients WHERE id = ${id} AND first_name = 'Eve'`)).toEqual([]);
     expect((await verify(['--sample', '3'])).exitCode).toBe(0);
+  });
+
+  it('says what could not be mended (6), and goes on to say so', async () => {
+    await sync();
+    const again = (event: string) => `CREATE TRIGGER after_${event} AFTER ${event} ON patients
+      WHEN new.first_name <> 'Eve' AND new.id = (SELECT min(patient_id) FROM patient_phones)
+      BEGIN UPDATE patients SET first_name = 'Eve' WHERE id = new.id; END;`;
+    // Something else in the file writes to it, too.
+    damage(`UPDATE patients SET first_name = 'Eve' WHERE id = ${PATIENT}; UPDATE patients SET last_name = 'Eve';
+      ${again('INSERT')} ${again('UPDATE')}`);
+    const [id] = ids(`SELECT ${PATIENT} AS id`);
+    const { exitCode, json, stderr } = await verify(['patients', '--repair']);
+    expect([exitCode, JSON.parse(stderr).error]).toEqual([
+      6,
+      expect.objectContaining({ code: 'run.partial', message: expect.stringContaining('1 of its records differs') }),
+    ]);
+    expect([json.differences, json.repaired]).toEqual([json.resources[0].rows, json.resources[0].rows - 1]);
+    expect(JSON.parse(await readFile(json.receipt, 'utf8'))).toMatchObject({ result: 'different', complete: true });
+    const found = await verify(['patients']);
+    expect([found.exitCode, differences(found.json)]).toEqual([
+      9,
+      { patients: { missing: [], extra: [], different: [{ id, fields: ['firstName'] }] } },
+    ]);
   });
 
   it('respects the columns of the file', async () => {
