@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import { Permutation } from '../../../src/core/mirror/deidentify/permutation.ts';
-import { OWNER_ONLY } from '../../support/capabilities.ts';
+import { need, OWNER_ONLY } from '../../support/capabilities.ts';
 import { openPlace } from './deidentified.ts';
 import { queried } from './oracle.ts';
 import { bytesBelow } from './originals.ts';
@@ -66,6 +66,42 @@ describe('the key of a de-identified mirror', () => {
     await chmod(moved, 0o600);
     expect(await sync(['--deidentify', moved])).toMatchObject({ exitCode: 0 });
     expect(await verify()).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is made with the folder that is to hold it, and no other file is taken for one', async () => {
+    const held = join(folder, 'keys', 'analysis', 'the.key');
+    expect(await sync(['patients', '--deidentify', held])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect([(await stat(held)).mode & 0o777, (await stat(dirname(held))).mode & 0o777]).toEqual([
+      OWNER_ONLY.file,
+      OWNER_ONLY.folder,
+    ]);
+    const WRONG = [
+      ['empty.key', Buffer.alloc(0), 'it has 0'],
+      ['long.key', Buffer.alloc(33), 'it has 33'],
+      // Somebody wrote it in hex.
+      ['hex.key', Buffer.from('7'.repeat(64)), 'it has 64'],
+    ] as const;
+    for (const [name, bytes, why] of WRONG) {
+      await writeFile(join(folder, name), bytes);
+      const ran = await sync(['--deidentify', join(folder, name)], {}, join(folder, 'new.db'));
+      expect([ran.exitCode, ran.stderr]).toEqual([2, expect.stringContaining(why)]);
+      expect(await readFile(join(folder, name))).toEqual(bytes);
+    }
+    const aFolder = await sync(['--deidentify', dirname(held)], {}, join(folder, 'new.db'));
+    expect([aFolder.exitCode, aFolder.stderr]).toEqual([9, expect.stringContaining('not a regular file')]);
+    expect(await stat(join(folder, 'new.db')).catch(() => 'none')).toBe('none');
+  });
+
+  it('which others may read is used, and that is said', async (context) => {
+    need(context, 'modes');
+    await sync(['patients', '--deidentify', key]);
+    await chmod(key, 0o640);
+    expect(await sync(['patients'])).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining(`${key}: chmod 600`),
+    });
+    await chmod(key, 0o400);
+    expect(await sync(['patients'])).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
   it('turns every id into another one, and back', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
+import { answer } from '../transport/script.ts';
 import { queried } from './oracle.ts';
 
 let service: Faithful;
@@ -15,6 +16,8 @@ let folder: string;
 let file: string;
 /** Paths that the service does not have. */
 let without: RegExp | undefined;
+/** Those of which it fails. */
+let failing: RegExp | undefined;
 let now: number;
 
 beforeEach(async () => {
@@ -23,6 +26,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   file = join(folder, 'practice.db');
   without = undefined;
+  failing = undefined;
   now = Date.now();
 });
 
@@ -33,7 +37,8 @@ afterEach(async () => {
 
 function network(options: NetworkOptions): ReturnType<typeof openNetwork> {
   const opened = openNetwork(options);
-  const send: typeof opened.send = (request) => {
+  const send: typeof opened.send = async (request) => {
+    if (failing?.test(request.url)) return answer(500, '{}');
     const isThere = without === undefined || !without.test(request.url);
     return opened.send(isThere ? request : { ...request, url: request.url.replace(without as RegExp, '/nothing') });
   };
@@ -77,16 +82,55 @@ describe('what the service does not give', () => {
   });
 });
 
-it('a copy of which nothing could be compared is not called exact', async () => {
-  await sync('patients', 'transactions');
-  without = /\/api\/v1\/\w+/;
-  const ran = await runCommand('mirror:verify', MirrorVerify, ['--to', file, '--json'], {
+/** What a comparison leaves: the exit code, the code of its failure, whether its report is complete, and what it compared. */
+async function verify(...words: string[]) {
+  const ran = await runCommand('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words], {
     ...{ env: service.env, openNetwork: network },
     clock: { now: () => now, sleep: async () => {} },
   });
-  expect(ran.exitCode, ran.stderr).toBe(6);
-  expect(JSON.parse(ran.stdout)).toMatchObject({ complete: false });
-  expect(ran.stderr).not.toContain('exact copy');
+  expect(ran.stderr.includes('is an exact copy')).toBe(ran.exitCode === 0);
+  const { complete, resources } = JSON.parse(ran.stdout) as { complete: boolean; resources: Compared[] };
+  const compared = resources.filter((each) => each.complete).map(({ resource }) => resource);
+  const { result } = JSON.parse(await readFile(`${file}.verify.json`, 'utf8'));
+  const code = ran.exitCode === 0 ? undefined : JSON.parse(ran.stderr).error.code;
+  return { exitCode: ran.exitCode, code, complete, compared, result };
+}
+
+interface Compared {
+  readonly resource: string;
+  readonly complete: boolean;
+}
+
+describe('a comparison', () => {
+  it('of which nothing could be compared is not called exact', async () => {
+    await sync('patients', 'transactions');
+    without = /\/api\/v1\/\w+/;
+    const nothing = { exitCode: 6, code: 'run.partial', complete: false, compared: [], result: 'incomplete' };
+    expect(await verify()).toEqual(nothing);
+    expect(await verify('patients')).toEqual(nothing);
+  });
+
+  it('leaves out what the service does not give, unless it is named', async () => {
+    await sync('patients', 'documents');
+    without = /\/api\/v1\/documents\b/;
+    const all = await verify();
+    expect(all).toMatchObject({ exitCode: 0, complete: true, result: 'equal' });
+    expect([all.compared.includes('patients'), all.compared.includes('documents')]).toEqual([true, false]);
+    expect(await verify('documents', 'patients')).toEqual({
+      ...{ exitCode: 6, code: 'run.partial', complete: true, compared: ['patients'], result: 'equal' },
+    });
+  });
+
+  it('fails as what it was cut off by, where nothing was compared, and in part where something was (6)', async () => {
+    await sync('patients', 'documents');
+    failing = /\/api\/v1\/(?:documents|patients)\b/;
+    const failed = { exitCode: 8, code: 'http.500', complete: false, compared: [], result: 'incomplete' };
+    expect(await verify('patients', 'documents')).toEqual(failed);
+    failing = /\/api\/v1\/documents\b/;
+    expect(await verify('patients', 'documents')).toEqual({
+      ...{ exitCode: 6, code: 'run.partial', complete: false, compared: ['patients'], result: 'incomplete' },
+    });
+  });
 });
 
 describe('a mirror that is fresh', () => {
