@@ -2,10 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Variant } from '../../../src/catalog/resources/documents.ts';
 import { type FilesOutcome, keepFiles } from '../../../src/core/mirror/files/documentfiles.ts';
 import { hasAllFiles, type KeptFile } from '../../../src/core/mirror/files/filesindex.ts';
 import type { MirroredDocument } from '../../../src/core/mirror/store.ts';
+import { system } from '../../../src/filesystem/system.ts';
+import { replaceSystem, systemError } from '../../support/othersystem.ts';
 import { DownloadServer, status } from '../documents/downloads/downloadserver.ts';
 
 const FACTS = { organization: 'org-1', url: 'https://api.example.com', history: false, columns: {}, timezone: null };
@@ -84,7 +85,7 @@ it('a document with another content has that one, and one without any is not ask
   expect(await contents()).toEqual({ '7/scan.pdf': 'new', '8/form.pdf': 'form' });
 
   form.guid = 'third';
-  server.variants = [] as Variant[];
+  server.variants = [];
   expect(await kept()).toEqual({ downloaded: 0, removed: 0, failures: [] });
   expect(await contents()).toEqual({ '7/scan.pdf': 'new' });
   expect(await hasAllFiles(folder, 2)).toBe(true);
@@ -96,6 +97,29 @@ it('a document with another content has that one, and one without any is not ask
   server.variants = ['original'];
   expect(await kept()).toEqual({ downloaded: 1, removed: 0, failures: [] });
   expect(await contents()).toEqual({ '7/scan.pdf': 'new', '8/form.pdf': 'form' });
+});
+
+it('a file that cannot be removed is a failure of its document alone, until it can', async () => {
+  server.add(7, 'scan.pdf', 'scan');
+  const form = server.add(8, 'form.pdf', 'form');
+  await keep();
+  form.guid = 'another';
+  server.variants = [];
+  const { rm: remove } = system;
+  replaceSystem({
+    rm: async () => {
+      throw systemError('EACCES');
+    },
+  });
+  const { failures, ...counts } = await kept();
+  expect([counts, failures]).toEqual([
+    { downloaded: 0, removed: 0 },
+    [expect.stringMatching(/^8: Cannot remove .*contents.8:/)],
+  ]);
+  expect(await hasAllFiles(folder, 2)).toBe(false);
+  replaceSystem({ rm: remove });
+  expect(await kept()).toEqual({ downloaded: 0, removed: 0, failures: [] });
+  expect([await contents(), await hasAllFiles(folder, 2)]).toEqual([{ '7/scan.pdf': 'scan' }, true]);
 });
 
 it('a document that the service deleted meanwhile is no failure, and not there yet', async () => {

@@ -84,7 +84,7 @@ class FilesRun {
       if (failure !== undefined) failures.push({ id, failure });
     }
     for (const id of gone) {
-      await guarded(`remove ${join(this.folder, id)}`, () => removeTree(join(this.folder, id)));
+      await this.remove(id);
       await this.index.forget(id);
     }
     return { downloaded, removed: gone.size, failures };
@@ -136,7 +136,7 @@ class FilesRun {
       return true;
     } catch (cause) {
       if (cause instanceof NoVariant) {
-        await removeTree(join(this.folder, id));
+        await this.remove(id);
         await this.index.set({ ...wanted, isAbsent: true });
       }
       // It was deleted meanwhile: the next sync hears of it.
@@ -147,6 +147,12 @@ class FilesRun {
 
   private async isThere({ id, file, bytes }: KeptFile): Promise<boolean> {
     return bytes >= 0 && (await sizeOfFile(this.path(id, file))) === bytes;
+  }
+
+  /** Removes all that is there of a document. */
+  private async remove(id: string): Promise<void> {
+    const folder = join(this.folder, id);
+    await guarded(`remove ${folder}`, () => removeTree(folder));
   }
 
   /** Removes what a document had before, under another name. */
