@@ -132,9 +132,9 @@ describe('a connection to a mirror in PostgreSQL', () => {
       const allGone = () => expect.poll(left, { timeout: 30_000 }).toBe(0);
       expect(await read()).toBeUndefined();
       await allGone();
-      await client.query("SELECT set_config('search_path', $1, false)", [database.schema]);
-      await client.query('CREATE TABLE _mirror (form text)');
-      await read().catch(() => undefined);
+      // A name that PostgreSQL refuses, once there is a connection.
+      const odd = databasePlace(`${address.href}&schema=a%00b`, '--to', {});
+      await expect(POSTGRES_ENGINE.read(odd, async () => 'read')).rejects.toMatchObject({ exitCode: 9 });
       await allGone();
       const held = await onPostgres(async (holder) => {
         await take(holder, database.schema, ownerOf(1, 'here'));
