@@ -6,9 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
+import type { IncomingResponse } from '../../../src/core/transport/send.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
-import { answer } from '../transport/script.ts';
+import { answer, success } from '../transport/script.ts';
 import { queried } from './oracle.ts';
 
 let service: Faithful;
@@ -16,8 +17,8 @@ let folder: string;
 let file: string;
 /** Paths that the service does not have. */
 let without: RegExp | undefined;
-/** Those of which it fails. */
-let failing: RegExp | undefined;
+/** What it answers in place of what it would. */
+let instead: ((url: string) => IncomingResponse | undefined) | undefined;
 let now: number;
 
 beforeEach(async () => {
@@ -26,7 +27,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   file = join(folder, 'practice.db');
   without = undefined;
-  failing = undefined;
+  instead = undefined;
   now = Date.now();
 });
 
@@ -38,7 +39,8 @@ afterEach(async () => {
 function network(options: NetworkOptions): ReturnType<typeof openNetwork> {
   const opened = openNetwork(options);
   const send: typeof opened.send = async (request) => {
-    if (failing?.test(request.url)) return answer(500, '{}');
+    const other = instead?.(request.url);
+    if (other !== undefined) return other;
     const isThere = without === undefined || !without.test(request.url);
     return opened.send(isThere ? request : { ...request, url: request.url.replace(without as RegExp, '/nothing') });
   };
@@ -123,12 +125,18 @@ describe('a comparison', () => {
 
   it('fails as what it was cut off by, where nothing was compared, and in part where something was (6)', async () => {
     await sync('patients', 'documents');
-    failing = /\/api\/v1\/(?:documents|patients)\b/;
+    const failing = (paths: RegExp) => (url: string) => (paths.test(url) ? answer(500, '{}') : undefined);
+    instead = failing(/\/api\/v1\/(?:documents|patients)\b/);
     const failed = { exitCode: 8, code: 'http.500', complete: false, compared: [], result: 'incomplete' };
     expect(await verify('patients', 'documents')).toEqual(failed);
-    failing = /\/api\/v1\/documents\b/;
+    instead = failing(/\/api\/v1\/documents\b/);
     expect(await verify('patients', 'documents')).toEqual({
       ...{ exitCode: 6, code: 'run.partial', complete: false, compared: ['patients'], result: 'incomplete' },
+    });
+    // A list that may lack records is worse than none.
+    instead = (url) => (/\/patients\/totalcount\b/.test(url) ? success({ totalCount: 999 }) : undefined);
+    expect(await verify('patients', 'documents', '--repair')).toEqual({
+      ...{ exitCode: 8, code: 'pages.incomplete', complete: false, compared: ['documents'], result: 'incomplete' },
     });
   });
 });

@@ -99,7 +99,12 @@ describe('molar mirror verify', () => {
       // It was only looked at: the second time says the same, and people read a line for each.
       const again = await run('mirror:verify', MirrorVerify, []);
       expect(again.exitCode).toBe(9);
-      expect(again.stdout.trim().split('\n')).toHaveLength(found.json.differences);
+      const lines = [
+        ...expected.missing.map((id) => `${resource} ${id}: missing\n`),
+        ...expected.extra.map((id) => `${resource} ${id}: not on the server\n`),
+        ...expected.different.map(({ id, fields }) => `${resource} ${id}: different in ${fields}\n`),
+      ];
+      expect([again.stdout, lines.length]).toEqual([lines.join(''), found.json.differences]);
 
       const mended = await verify(['--repair']);
       expect(mended.exitCode, mended.stderr).toBe(0);
