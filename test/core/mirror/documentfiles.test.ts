@@ -75,6 +75,16 @@ it('documents are looked at however many there are', async () => {
   expect(await hasAllFiles(folder, 1_001)).toBe(true);
 });
 
+it('a folder has all files where its index has as many as there are documents, each whole or known to have none', async () => {
+  const whole = { ...withoutContent(5), isAbsent: undefined, bytes: 0 };
+  await leaveIndex(whole, withoutContent(6), { ...whole, id: '7' }, { ...whole, id: '7', file: '' });
+  expect(await Promise.all([1, 2, 3].map((count) => hasAllFiles(folder, count)))).toEqual([false, true, false]);
+  await leaveIndex(whole, { ...whole, id: '6', bytes: -1 });
+  expect([await hasAllFiles(folder, 2), await hasAllFiles(above, 0), await hasAllFiles(above, 1)]).toEqual([
+    ...[false, true, false],
+  ]);
+});
+
 it('a document with another content has that one, and one without any is not asked for again', async () => {
   const scan = server.add(7, 'scan.pdf', 'old');
   const form = server.add(8, 'form.pdf', 'form');
@@ -181,7 +191,7 @@ describe('an index', () => {
       const precious = join(above, 'precious');
       await mkdir(precious);
       await writeFile(join(precious, 'file'), 'mine');
-      await leaveIndex(withoutContent(id), withoutContent(5));
+      await leaveIndex({ ...withoutContent(5), id }, withoutContent(5));
       expect(await kept([])).toEqual({ downloaded: 0, removed: 1, failures: [] });
       expect([await readdir(above), await readFile(join(precious, 'file'), 'utf8')]).toEqual([
         ['contents', 'precious'],
