@@ -109,6 +109,18 @@ it('a document with another content has that one, and one without any is not ask
   expect(await contents()).toEqual({ '7/scan.pdf': 'new', '8/form.pdf': 'form' });
 });
 
+it('a document has no file of the name that it had before, with another content or the same', async () => {
+  const form = server.add(8, 'form.pdf', 'form');
+  const named = (name: string) => mirrored().map((document) => ({ ...document, name }));
+  await keep();
+  Object.assign(form, { content: Buffer.from('signed'), guid: 'another' });
+  expect(await kept(named('signed.pdf'))).toEqual({ downloaded: 1, removed: 0, failures: [] });
+  expect(await contents()).toEqual({ '8/signed.pdf': 'signed' });
+  server.requests.length = 0;
+  expect(await kept(named('filed.pdf'))).toEqual({ downloaded: 0, removed: 0, failures: [] });
+  expect([await contents(), server.requests]).toEqual([{ '8/filed.pdf': 'signed' }, []]);
+});
+
 it('a file that cannot be removed is a failure of its document alone, until it can', async () => {
   server.add(7, 'scan.pdf', 'scan');
   const form = server.add(8, 'form.pdf', 'form');
