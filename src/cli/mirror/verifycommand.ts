@@ -11,7 +11,7 @@ import type { HeldMirror } from '../../core/mirror/engine.ts';
 import { defaultReceipt, type MirrorPlace } from '../../core/mirror/place.ts';
 import { noMirror } from '../../core/mirror/sql/reading.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../../core/mirror/tables.ts';
-import { receiptOf, reportOf, type VerifyReport } from '../../core/mirror/verify/receipt.ts';
+import { notCompared, receiptOf, reportOf, type VerifyReport } from '../../core/mirror/verify/receipt.ts';
 import { type VerifiedResource, verifyOnce } from '../../core/mirror/verify/verifyrun.ts';
 import { writeAtomicFile } from '../../core/output/atomicfile.ts';
 import { LocalClock } from '../../core/output/localclock.ts';
@@ -80,7 +80,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
       const order = { facts, known: known.facts, file: place.name };
       const note = (line: string) => this.note(line);
       const choices = await readDeidentifying(flags, order, { clock: context.clock, note });
-      const { report, resources } = await this.verify({ ...choices, flags, place, held, tables, sample });
+      const { report, resources } = await this.verify({ ...choices, flags, place, held, tables, sample, named });
       await this.print(isOn(flags, 'json') ? `${JSON.stringify(report)}\n` : lines(report));
       await this.conclude(report, resources, named, isOn(flags, 'repair'));
     } finally {
@@ -88,7 +88,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     }
   }
 
-  private async verify({ flags, place, held, facts, deidentifier, tables, sample }: Order) {
+  private async verify({ flags, place, held, facts, deidentifier, tables, sample, named }: Order) {
     const { clock, signal, env } = this.context;
     const clockAhead = serverClock(this.connections(flags), this.context);
     const client = await this.connect(flags);
@@ -104,11 +104,11 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
         ...readPaging(flags),
         isRepair: isOn(flags, 'repair'),
       }).finally(stop);
-      const named = textFlag(flags, 'receipt');
-      const receipt = resolve(named ?? defaultReceipt(place, env));
+      const chosen = textFlag(flags, 'receipt');
+      const receipt = resolve(chosen ?? defaultReceipt(place, env));
       const endedAt = new Date(clock.now()).toISOString();
-      const verified = { store, resources, receipt, startedAt, endedAt, sample };
-      if (named === undefined) await makeOwnFolder(dirname(receipt));
+      const verified = { store, resources, receipt, startedAt, endedAt, sample, named };
+      if (chosen === undefined) await makeOwnFolder(dirname(receipt));
       await writeAtomicFile(receipt, await receiptOf(verified));
       return { report: await reportOf(verified), resources };
     } finally {
@@ -123,10 +123,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     named: readonly string[],
     isRepair: boolean,
   ): Promise<void> {
-    const isAnyCompared = resources.some(({ complete }) => complete);
-    const failed = resources.filter(({ table, complete, unavailable }) => {
-      return !complete && (unavailable === null || named.includes(table.resource.name) || !isAnyCompared);
-    });
+    const failed = notCompared(resources, named);
     const [first] = failed;
     const left = differences - repaired;
     const what = `${countText(left)} of its records ${left === 1 ? 'differs' : 'differ'} from the server's`;
@@ -139,7 +136,7 @@ export abstract class MirrorVerifyCommand extends MolarCommand {
     if (left > 0) throw localFailure('run.partial', `Not all could be mended: ${what}.`, { hint: 'Run it again.' });
     const doubtful = failed.find(({ failure }) => failure?.code === 'pages.incomplete');
     if (doubtful?.failure) throw doubtful.failure;
-    if (first?.failure && !isAnyCompared) throw first.failure;
+    if (first?.failure && failed.length === resources.length) throw first.failure;
     if (first !== undefined) {
       const names = failed.map(({ table }) => table.resource.name).join(', ');
       const why = first.failure?.message ?? first.unavailable ?? '';
@@ -156,6 +153,7 @@ interface Order extends Deidentifying {
   readonly held: HeldMirror;
   readonly tables: readonly MirrorTable[];
   readonly sample: number | undefined;
+  readonly named: readonly string[];
 }
 
 /** A line for each difference that is named. */

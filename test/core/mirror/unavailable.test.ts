@@ -119,8 +119,14 @@ describe('a comparison', () => {
     expect(all).toMatchObject({ exitCode: 0, complete: true, result: 'equal' });
     expect([all.compared.includes('patients'), all.compared.includes('documents')]).toEqual([true, false]);
     expect(await verify('documents', 'patients')).toEqual({
-      ...{ exitCode: 6, code: 'run.partial', complete: true, compared: ['patients'], result: 'equal' },
+      ...{ exitCode: 6, code: 'run.partial', complete: false, compared: ['patients'], result: 'incomplete' },
     });
+  });
+
+  it('loads what the copy does not have yet, and takes nothing of it for a difference', async () => {
+    await sync('patients');
+    const { exitCode, result, compared } = await verify();
+    expect([exitCode, result, compared.includes('transactions')]).toEqual([0, 'equal', true]);
   });
 
   it('fails as what it was cut off by, where nothing was compared, and in part where something was (6)', async () => {

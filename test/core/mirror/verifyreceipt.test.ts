@@ -34,7 +34,7 @@ async function receipt(
   const store = await SqlMirror.open(await SqliteDatabase.open(join(folder, 'practice.db')), facts, OPTIONS);
   try {
     const times = { startedAt: '2026-11-22T05:00:00.000Z', endedAt: '2026-11-22T05:00:01.000Z' };
-    return JSON.parse(await receiptOf({ store, resources: found, receipt: 'proof.json', ...times, sample }));
+    return JSON.parse(await receiptOf({ store, resources: found, receipt: 'proof.json', ...times, sample, named: [] }));
   } finally {
     await store.close();
   }

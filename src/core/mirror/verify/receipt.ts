@@ -40,18 +40,28 @@ interface Verified {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly sample: number | undefined;
+  /** Resources that were asked for by their names. */
+  readonly named: readonly string[];
+}
+
+/**
+ * Resources that should have been compared and were not: those that the service does not give only where they are named, or
+ * where nothing was compared, which proves nothing.
+ */
+export function notCompared(resources: readonly VerifiedResource[], named: readonly string[]): VerifiedResource[] {
+  const isAnyCompared = resources.some(({ complete }) => complete);
+  return resources.filter(({ table, complete, unavailable }) => {
+    return !complete && (unavailable === null || named.includes(table.resource.name) || !isAnyCompared);
+  });
 }
 
 /** The report of a comparison. */
-export async function reportOf({ store, resources, receipt }: Verified): Promise<VerifyReport> {
+export async function reportOf({ store, resources, receipt, named }: Verified): Promise<VerifyReport> {
   const sum = (name: 'differences' | 'repaired') => resources.reduce((total, each) => total + each[name], 0);
   return {
     file: store.name,
     asOf: wholeOf(await statesOf(store, resources)).asOf,
-    // What was not compared proves nothing.
-    complete:
-      resources.some(({ complete }) => complete) &&
-      resources.every(({ complete, unavailable }) => complete || unavailable !== null),
+    complete: notCompared(resources, named).length === 0,
     ...{ differences: sum('differences'), repaired: sum('repaired'), receipt },
     resources: resources.map(({ table, rows, serverRows, missing, extra, different, repaired, complete }) => {
       return { resource: table.resource.name, rows, serverRows, missing, extra, different, repaired, complete };
