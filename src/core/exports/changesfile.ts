@@ -47,7 +47,7 @@ export async function removeOtherParts(path: string, time: string | undefined): 
 /** Times of the journals beside a complete file, ascending. */
 async function unfinished(path: string): Promise<string[]> {
   const names = await namesIn(dirname(path));
-  const times = names.flatMap((name) => /\.changes\.(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)(?=\.|$)/.exec(name)?.[1] ?? []);
+  const times = names.flatMap((name) => /\.changes\.(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ)\./.exec(name)?.[1] ?? []);
   const isJournal = (time: string) => names.includes(basename(journalPath(partPath(changesPath(path, time)))));
   return [...new Set(times)].filter(isJournal).toSorted();
 }

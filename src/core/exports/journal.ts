@@ -98,6 +98,7 @@ function isJournal(value: unknown): value is Journal {
   return (
     isPlainObject(value) &&
     value.version === 1 &&
+    Object.keys(NAMES).every((name) => value[name] !== undefined) &&
     NUMBERS.every((name) => Number.isSafeInteger(value[name]) && Number(value[name]) >= 0) &&
     TEXTS.every((name) => typeof value[name] === 'string') &&
     /^\d{1,31}$/.test(String(value.lastId)) &&
@@ -154,8 +155,7 @@ export function differences(before: ExportIdentity, now: ExportIdentity): string
 }
 
 function shown(value: ExportIdentity[keyof ExportIdentity]): string {
-  if (value === null || value === undefined) return 'none';
   if (value === true) return 'on';
   if (value === false) return 'off';
-  return typeof value === 'object' ? value.join(',') : String(value);
+  return String(value ?? 'none');
 }

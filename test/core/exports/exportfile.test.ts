@@ -43,7 +43,7 @@ describe('the disk', () => {
         await sync(file);
       },
       datasync: async (file) => {
-        await note('sync', file);
+        await note('datasync', file);
         await datasync(file);
       },
       rename: async (from, to) => {
@@ -58,9 +58,9 @@ describe('the disk', () => {
     // The clock passes a second with every look at it: a journal at the start, and one after each of three pages.
     await exportOf(path, PLAIN, { pageSize: 2, tick: 1000 });
     const journal = ['sync out.csv.part.json.new, written', 'rename to out.csv.part.json'];
-    const page = ['sync out.csv.part, written', ...journal];
+    const page = ['datasync out.csv.part, written', ...journal];
     expect(seen).toEqual([
-      ...['sync out.csv.part, empty', ...journal],
+      ...['datasync out.csv.part, empty', ...journal],
       ...[...page, ...page, ...page],
       ...['sync out.csv.part, written', 'rename to out.csv', 'removed out.csv.part.json'],
     ]);
@@ -73,6 +73,7 @@ describe('the disk', () => {
     const methods: Writing = Object.getPrototypeOf(probe);
     const { write } = methods;
     const few = vi.spyOn(methods, 'write').mockImplementation(function (this: Writing, data, at, length, to) {
+      expect(at + length).toBe(data.byteLength);
       return write.call(this, data, at, Math.min(length, 3), to);
     });
     await exportOf(join(folder, 'out.csv'), PLAIN, { pageSize: 2 });

@@ -67,8 +67,10 @@ describe('a journal', () => {
   const TEXTS = ['url', 'organization', 'resource', 'format', 'columns', 'startedAt', 'sha256', 'lastId'];
   const NUMBERS = ['rows', 'fetched', 'pages', 'bytes', 'retries', 'throttledMilliseconds', 'resumed'];
 
+  const OTHERS = ['filter', 'fields', 'header', 'excel', 'escapeFormulas', 'limit', 'sinceLast'];
+
   it.each<[string, Record<string, unknown>]>([
-    ...[...TEXTS, ...NUMBERS, 'warnings'].map((name): [string, Record<string, unknown>] => [
+    ...[...TEXTS, ...NUMBERS, ...OTHERS, 'warnings'].map((name): [string, Record<string, unknown>] => [
       `without ${name}`,
       { [name]: undefined },
     ]),

@@ -160,6 +160,27 @@ describe('an interruption', () => {
     expect(failure.hint).toBe('Wait. Run it again with --resume to continue after 1 records.');
   });
 
+  it.each<[string, Failure]>([
+    ['has nothing to add', new Failure('It failed.', { code: 'server.unavailable', exitCode: 8, hint: null })],
+    [
+      'took too long, and says what to do itself',
+      localFailure('run.overtime', 'It took too long.', { hint: 'Later.' }),
+    ],
+  ])('by a failure that %s says how to go on, and no more', async (_name, cause) => {
+    const first = page([1], { lastId: '1', fetched: 1 });
+    await expect(reading(await outPath(), async () => pagesOf([first], cause))).rejects.toMatchObject({
+      hint: 'Run it again with --resume to continue after 1 records.',
+    });
+  });
+
+  it('by a defect of ours leaves it as it is, and what a later run can go on from', async () => {
+    const path = await outPath();
+    const defect = new TypeError('x is no function');
+    const first = page([1], { lastId: '1', fetched: 1 });
+    await expect(reading(path, async () => pagesOf([first], defect))).rejects.toBe(defect);
+    expect(await journalOf(path)).toMatchObject({ rows: 1, lastId: '1' });
+  });
+
   it('because records are missing leaves nothing to resume', async () => {
     const path = await outPath();
     const incomplete = localFailure('pages.incomplete', 'Records are missing.');

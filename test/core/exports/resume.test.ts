@@ -1,8 +1,10 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatsWhere } from '../../../src/core/output/formats.ts';
+import { need } from '../../support/capabilities.ts';
+import { replaceSystem, systemError } from '../../support/othersystem.ts';
 import { broken } from '../transport/script.ts';
 import { bytesOf, emptyFolder, exportOf, PLAIN, type Wanted } from './running.ts';
 
@@ -177,6 +179,11 @@ describe('--resume', () => {
       'its part is not as it was left',
     ],
     ['a part that is too short', (path) => writeFile(`${path}.part`, 'id,last'), 'its part is not as it was left'],
+    [
+      'a part that has its hash and is too short',
+      (path) => replaceIn(`${path}.part.json`, /"bytes":\d+/, '"bytes":4096'),
+      'its part is not as it was left',
+    ],
   ])('starts over and says so after %s', async (_name, spoil, reason) => {
     const path = join(await emptyFolder(), 'patients.csv');
     await leaveUnfinished(path);
@@ -211,9 +218,31 @@ describe('--resume', () => {
       message: expect.stringMatching(
         /is of another export: the line of column names was on and is now off; --limit was none and is now 3\.$/,
       ),
+      items: [{ source: '--resume' }],
+      hint: expect.stringContaining('without --resume'),
     });
     expect(await readFile(`${path}.part.json`, 'utf8')).toBe(before);
     expect((await readdir(folder)).toSorted()).toEqual(['patients.csv.part', 'patients.csv.part.json']);
+  });
+
+  it('closes a part that was opened to others, and starts over where it cannot', async (context) => {
+    need(context, 'modes');
+    const path = join(await emptyFolder(), 'patients.csv');
+    const reasons: string[] = [];
+    const resume = () =>
+      exportOf(path, PLAIN, {
+        ...{ pageSize: 2, resume: true },
+        more: { onRestart: (text) => reasons.push(text) },
+      });
+    for (const refused of [false, true]) {
+      await leaveUnfinished(path);
+      await chmod(`${path}.part`, 0o644);
+      if (refused) replaceSystem({ fchmod: () => Promise.reject(systemError('EPERM')) });
+      await resume();
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      expect(await readFile(path, 'utf8')).toBe(bytesOf(PLAIN));
+      expect(reasons).toEqual(refused ? ['its part is not as it was left'] : []);
+    }
   });
 
   it('makes a folder in the place of the part an error of the disk', async () => {
@@ -224,6 +253,10 @@ describe('--resume', () => {
     await expect(exportOf(path, PLAIN, { pageSize: 2, resume: true })).rejects.toMatchObject({ exitCode: 9 });
   });
 });
+
+async function replaceIn(path: string, what: RegExp, by: string): Promise<void> {
+  await writeFile(path, (await readFile(path, 'utf8')).replace(what, by));
+}
 
 /** An export of PLAIN that ended after one page of two. */
 async function leaveUnfinished(path: string): Promise<void> {
