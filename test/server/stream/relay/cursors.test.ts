@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../../../src/server/store/store.ts';
+import type { Store, Transaction } from '../../../../src/server/store/store.ts';
 import { Cursors } from '../../../../src/server/stream/relay/cursors.ts';
 import { type TestService, testService } from '../../../support/service.ts';
 
@@ -98,6 +98,36 @@ describe('how far a broker has come', () => {
     await cursors.save();
     await cursors.save();
     expect([await saved(), writes]).toEqual([[4, undefined], 2]);
+  });
+
+  it('is saved in one order, whichever was reached first, so that two servers never wait for each other', async () => {
+    const { store } = service.service;
+    const order: unknown[] = [];
+    const write: Store['write'] = (work) =>
+      store.write((tx) => {
+        const run: Transaction['run'] = (query) => {
+          order.push(query.values[0]);
+          return tx.run(query);
+        };
+        return work(Object.create(tx, { run: { value: run } }));
+      });
+    const cursors = new Cursors({ ...store, write }, 'relay a');
+    cursors.reach(other(), at(5));
+    cursors.reach(one(), at(7));
+    await cursors.save();
+    expect(order).toEqual([one(), other()]);
+    expect(await saved()).toEqual([7, 5]);
+  });
+
+  it('is not known where what was saved cannot be read', async () => {
+    const cursors = cursorsOf();
+    cursors.reach(one(), at(7));
+    cursors.reach(other(), at(5));
+    await cursors.save();
+    await service.service.store.write((tx) =>
+      tx.run(sql`UPDATE relay_positions SET position = 'x-y' WHERE org = ${one()}`),
+    );
+    expect(await saved()).toEqual([undefined, 5]);
   });
 
   it('is behind by the messages of all organizations that are not reached', () => {
