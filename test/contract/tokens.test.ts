@@ -62,17 +62,23 @@ describe('a new token', () => {
   ])('that expires %j is refused', async (expires, why) => {
     const made = create({ expires });
     await expect(made).rejects.toMatchObject({ name: 'Refusal', message: expect.stringContaining(why) });
-    await expect(made).rejects.toMatchObject({ problems: [{ source: '--expires' }] });
+    const code = why === 'must be' ? 'field.format' : 'field.range';
+    await expect(made).rejects.toMatchObject({ problems: [{ code, source: '--expires' }] });
   });
 
   it.each([
-    ['of another organization', [String(ELSEWHERE.location)]],
-    ['of nobody', [String(LOCATIONS.west), '4711']],
-    ['that is no id', ['west']],
-    ['that is empty', ['']],
-    ['that is an operatory', [String(OPERATORIES.one)]],
-  ])('is refused with a location %s', async (_name, locations) => {
-    await expect(create({ locations })).rejects.toMatchObject({ problems: [{ source: '--locations' }] });
+    ['of another organization', [String(ELSEWHERE.location)], 'field.link_unknown'],
+    ['of nobody', [String(LOCATIONS.west), '4711'], 'field.link_unknown'],
+    ['that is no id', ['west'], 'field.format'],
+    ['that is empty', [''], 'field.format'],
+    ['that is an operatory', [String(OPERATORIES.one)], 'field.link_unknown'],
+  ])('is refused with a location %s', async (_name, locations, code) => {
+    await expect(create({ locations })).rejects.toMatchObject({ problems: [{ code, source: '--locations' }] });
+  });
+
+  it('is refused for an organization that nobody has, whose locations nobody can know', async () => {
+    const made = create({ organizations: ['nosuch'], locations: [String(LOCATIONS.west)] });
+    await expect(made).rejects.toMatchObject({ problems: [{ code: 'field.link_unknown', source: '--for' }] });
   });
 
   it('is refused for an organization that nobody has, and told what else is wrong', async () => {
@@ -119,6 +125,7 @@ describe('a token that is replaced', () => {
     service.clock.advance(20 * HOUR);
     const made = await rotateToken(service.service, old.id, '2h');
     expect(made.token).not.toBe(old.token);
+    expect(await listed(old.id)).toMatchObject({ label: 'scanner' });
     const { organizations, scopes, locations, readOnly, label } = old;
     expect(await listed(made.id)).toMatchObject({ organizations, scopes, locations, readOnly, label });
     expect(made.expiresAt).toBe(later(DAY));
@@ -151,9 +158,15 @@ describe('a token that is replaced', () => {
       problems: [{ source: '--overlap' }],
     });
     service.clock.advance(30_000);
-    await expect(rotateToken(service.service, id, '24h')).rejects.toMatchObject({ status: 400 });
+    await expect(rotateToken(service.service, id, '24h')).rejects.toMatchObject({
+      status: 400,
+      problems: [{ code: 'field.conflict', source: 'id' }],
+    });
     await revoke(service.service, id);
-    await expect(rotateToken(service.service, id, '24h')).rejects.toMatchObject({ status: 404 });
+    await expect(rotateToken(service.service, id, '24h')).rejects.toMatchObject({
+      status: 404,
+      problems: [{ source: 'id' }],
+    });
   });
 
   it('is not brought back to life by that when it is revoked meanwhile', async () => {
