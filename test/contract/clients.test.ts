@@ -121,6 +121,27 @@ describe('a client', () => {
     expect(await accepts(id, `${third.clientSecret} `)).toBe(false);
   });
 
+  it('that nobody has gets no other secret and is not revoked', async () => {
+    const unknown = { status: 404, problems: [{ code: 'record.not_found', source: 'id' }] };
+    await expect(rotateClient(service.service, 'nosuch', '1h')).rejects.toMatchObject(unknown);
+    await expect(revokeClient(service.service, 'nosuch')).rejects.toMatchObject(unknown);
+  });
+
+  it('with another secret keeps its rights, and is told with them', async () => {
+    const rights = { locations: [String(LOCATIONS.east)], readOnly: true, label: 'reports' };
+    const { clientSecret: _first, ...made } = await create({ ...rights, expires: '24h' });
+    const rotated = await rotateClient(service.service, made.clientId, '30m');
+    const now = new Date(service.clock.now()).toISOString();
+    const told = { ...made, rotatedAt: now };
+    expect(rotated).toEqual({
+      ...told,
+      clientSecret: expect.stringMatching(/^molar_secret_/),
+      oldSecretEndsAt: new Date(service.clock.now() + HOUR / 2).toISOString(),
+    });
+    const all = await listClients(service.service.store.read);
+    expect(all.find(({ clientId }) => clientId === made.clientId)).toEqual({ ...told, lastUsedAt: null });
+  });
+
   it('with another secret lives as long again, each time', async () => {
     const client = await create({ expires: '24h' });
     for (const hours of [20, 10]) {

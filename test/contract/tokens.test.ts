@@ -155,7 +155,7 @@ describe('a token that is replaced', () => {
   it('is not brought back to life once it has expired or was revoked', async () => {
     const { id } = await create({ expires: '30s' });
     await expect(rotateToken(service.service, id, 'soon')).rejects.toMatchObject({
-      problems: [{ source: '--overlap' }],
+      problems: [{ code: 'field.format', source: '--overlap' }],
     });
     service.clock.advance(30_000);
     await expect(rotateToken(service.service, id, '24h')).rejects.toMatchObject({
