@@ -103,7 +103,8 @@ describe('a new token', () => {
     const ids = [LOCATIONS.west, ELSEWHERE.location];
     const { id } = await create({ organizations, locations: ids.map(String), readOnly: true });
     expect(await listed(id)).toMatchObject({ organizations, locations: ids, readOnly: true, lastUsedAt: null });
-    expect(await listed((await create()).id)).toMatchObject({ locations: null, readOnly: false });
+    const free = (await create()).id;
+    expect(await listed(free)).toMatchObject({ who: `token ${free}`, locations: null, readOnly: false });
   });
 
   it('that only reads changes nothing, whatever its scopes', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { TokenUses, type Uses } from '../../../src/server/tokens/uses.ts';
+import type { Transaction } from '../../../src/server/store/store.ts';
+import { saveUses, TokenUses, type Uses } from '../../../src/server/tokens/uses.ts';
 import { TestClock } from '../../support/clock.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -90,4 +91,26 @@ it('the end writes what is noted, and nothing is written after it; a store that 
   uses.note('b');
   await uses.close();
   expect([saved.length, vi.getTimerCount()]).toEqual([1, 0]);
+});
+
+it('uses are written in one order, whichever came first, so that two servers never wait for each other', async () => {
+  const written: unknown[] = [];
+  const tx = {
+    run: async (query: Parameters<Transaction['run']>[0]) => {
+      const [at, id] = query.values;
+      written.push([id, at]);
+      return 1;
+    },
+  } as Transaction;
+  const store = { write: <T>(work: (tx: Transaction) => Promise<T>) => work(tx) };
+  await saveUses(store, [
+    ['b', 1],
+    ['c', 0],
+    ['a', 2],
+  ]);
+  expect(written).toEqual([
+    ['a', '1970-01-01T00:02:00.000Z'],
+    ['b', '1970-01-01T00:01:00.000Z'],
+    ['c', '1970-01-01T00:00:00.000Z'],
+  ]);
 });
