@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../../src/server/tokens/admin.ts';
 import { createClient, revokeClient, rotateClient } from '../../src/server/tokens/clientadmin.ts';
-import { issueToken, listClients } from '../../src/server/tokens/clients.ts';
+import { findClient, issueToken, listClients } from '../../src/server/tokens/clients.ts';
 import { NO_SECRET } from '../../src/server/tokens/secrets.ts';
 import { LOCATIONS, ORGANIZATION, PATIENTS } from '../support/ids.ts';
 import { bareRecords } from '../support/practice.ts';
@@ -118,6 +118,8 @@ describe('a client', () => {
     expect(await works()).toEqual([false, false, true]);
     await rotateClient(service.service, id, '0');
     expect(await works()).toEqual([false, false, false]);
+    // Nor does a hash stay of a secret that has ended.
+    expect((await findClient(service.service.store.read, id))?.oldSecrets).toEqual([]);
     expect(await accepts(id, `${third.clientSecret} `)).toBe(false);
   });
 
