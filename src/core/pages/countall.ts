@@ -118,5 +118,5 @@ async function countSlices(
     yield (await countOnce(client, operation, slice, options.signal)).total;
   };
   for await (const part of inSlices(filter, key, options.now(), count, options.onUnproved)) total += part;
-  return { total, data: Object.fromEntries((operation.countNames ?? ['total']).map((name) => [name, total])) };
+  return { total, data: Object.fromEntries((operation.countNames ?? []).map((name) => [name, total])) };
 }

@@ -32,7 +32,8 @@ export async function* walkParallel(
     for await (const page of walk.pages()) {
       const cut = truncatePage(page, limit - fetched);
       fetched += cut.rows.length;
-      yield { ...cut, position: { lastId: cut.lastId ?? from.lastId, fetched } };
+      // No page is empty.
+      yield { ...cut, position: { lastId: String(cut.lastId), fetched } };
       if (fetched >= limit) return;
     }
   } finally {
@@ -80,8 +81,8 @@ class RangeWalk {
   async *pages(): AsyncGenerator<Page> {
     yield* this.firstPages();
     while (!this.ended || this.waiting.length > 0) {
-      const range = this.waiting.shift();
-      if (range === undefined) throw new Error('No range is left, and the end has not been seen.');
+      // Until the end has been seen, the end of a range makes another one wait.
+      const range = this.waiting.shift() as IdRange;
       // One more may wait now.
       this.fill();
       yield* range.take();
@@ -145,9 +146,7 @@ class RangeWalk {
 
   /** Aims the next ranges at the wanted number of rows, by the ids that some rows came from. */
   private aim(rows: number, ids: bigint): void {
-    const wanted = BigInt(this.size.current * PAGES_PER_RANGE);
-    const width = (wanted * ids) / BigInt(rows);
-    this.width = width < wanted ? wanted : width;
+    this.width = (BigInt(this.size.current * PAGES_PER_RANGE) * ids) / BigInt(rows);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Operation } from '../../catalog/define.ts';
+import type { FilterKey } from '../../catalog/filter/check.ts';
 import { Failure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
 import { forAllLocations, isRefused, mayBeUndated, mayRequireLocation, withEarlyBound } from './completefilters.ts';
@@ -116,7 +117,8 @@ export class ServiceWalk {
       return this.walk(filter, last);
     }
     const isInSlice = options.mostTimeouts !== undefined;
-    return isTimeout(cause) && !isInSlice && sliceKey(operation) !== undefined ? this.sliced(filter, last) : undefined;
+    const key = sliceKey(operation);
+    return isTimeout(cause) && !isInSlice && key !== undefined ? this.sliced(key, filter, last) : undefined;
   }
 
   /** Walks again; where the service refuses that as well, its first refusal is thrown. */
@@ -128,10 +130,8 @@ export class ServiceWalk {
     }
   }
 
-  private async *sliced(filter: string | undefined, last: WalkPosition): AsyncGenerator<WalkedPage> {
+  private async *sliced(key: FilterKey, filter: string | undefined, last: WalkPosition): AsyncGenerator<WalkedPage> {
     const { client, operation, behaviour } = this;
-    const key = sliceKey(operation);
-    if (key === undefined) return;
     this.seen ??= new SeenIds(BigInt(last.lastId));
     const options = { ...this.options, limit: undefined, mostTimeouts: MAX_SLICE_TIMEOUTS };
     const read = (slice: string) => new ServiceWalk(client, operation, options, last, behaviour).walk(slice, last);

@@ -80,6 +80,23 @@ describe('a read that is compared with the count', () => {
     await expect(read(patients, spread(5), { instead }, { signal: stop.signal })).rejects.toBe(reason);
   });
 
+  it('does not take an error of molar for a service that does not count', async () => {
+    const service = new FakeService(spread(5));
+    const client = clientOf(service);
+    const mistake = new TypeError('Cannot read properties of undefined');
+    const { request } = client;
+    client.request = async (asked) => {
+      if (isCount(asked.path)) throw mistake;
+      return request.call(client, asked);
+    };
+    const options = { now: () => NOW, signal: new AbortController().signal, pageSize: 50, parallel: 1 };
+    const count = operationOf(patients, 'count');
+    const reading = async () => {
+      for await (const _page of readComplete(client, operationOf(patients, 'list'), { ...options, count }));
+    };
+    await expect(reading()).rejects.toBe(mistake);
+  });
+
   it('brings what has no date where the service counts fewer without a bound than with one', async () => {
     const rows = spread(30);
     const recent = [...rows.filter(({ lastModified = '' }) => lastModified > '2025-11-22'), { id: 5000 }];
@@ -152,6 +169,23 @@ describe('a read of several parts', () => {
     const { ids, places } = await read(transactionTags, tags, {}, { limit: 2, pageSize: 2 });
     expect(ids).toEqual([1, 2]);
     expect(places).toEqual([undefined]);
+  });
+
+  it('brings each row once where they time out, also when it looks for what is missing', async () => {
+    // No list of the API has parts and a count yet.
+    const dateLimit = { parts: ['tagType==PAYMENT_TAG', 'tagType!=PAYMENT_TAG'] };
+    const list = { ...operationOf(patients, 'list'), dateLimit };
+    const resource = { ...patients, operations: { ...patients.operations, list } };
+    const rows = tags.map((tag) => ({ ...tag, lastModified: `200${tag.id}-01-01T00:00:00Z` }));
+    let counts = 0;
+    const instead: Habits['instead'] = ({ filter = '' }, path) => {
+      // One of the first part is deleted after all were counted once.
+      if (isCount(path)) return answer(200, { data: { total: ++counts === 1 ? 6 : 5 } });
+      return filter.includes('lastModified') ? undefined : answer(408, '');
+    };
+    const { ids, proof } = await readFrom(new FakeService(rows, { instead }), resource);
+    expect(sorted(ids)).toEqual([1, 2, 3, 4, 5]);
+    expect(proof).toEqual({ by: 'count', counted: 5, unproved: null });
   });
 
   it('fails at once where they are refused', async () => {

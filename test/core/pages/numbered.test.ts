@@ -96,6 +96,12 @@ describe('walkNumbered alone', () => {
     return ids;
   }
 
+  it.each([5, 7])('asks for nothing where %d have arrived before of a limit of 5', async (fetched) => {
+    const service = new FakeService(rowsOf(1, 2, 3, 4, 5, 6, 7, 8, 9));
+    expect(await walk(service, { limit: 5, from: { lastId: '0', fetched } })).toEqual([]);
+    expect(service.queries).toEqual([]);
+  });
+
   it('brings each row once up to the limit, whatever is added in front of the others meanwhile', async () => {
     const given = fc.record({
       ids: fc.uniqueArray(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 30 }),

@@ -102,6 +102,18 @@ describe('timeouts of a page', () => {
     await expect(fetch(untimed, FIRST, 9)).rejects.not.toBeInstanceOf(PageTimeout);
   });
 
+  it('do not hide why the work was stopped meanwhile', async () => {
+    const stop = new AbortController();
+    const reason = new Error('stopped');
+    const script = new Script(answer(408, ''), () => {
+      stop.abort(reason);
+      return answer(408, '');
+    });
+    const options = { mostTimeouts: 9 };
+    const request = { options, target: FIRST, size: new PageSize(100), signal: stop.signal };
+    await expect(fetchPage(clientOf(script), list, request)).rejects.toBe(reason);
+  });
+
   it('do not hide a refusal, nor data that are no list', async () => {
     const refused = new Script(answer(408, ''), answer(403, ''));
     expect(await failureOf(fetch(refused, FIRST, 9))).toMatchObject({ status: 403 });
