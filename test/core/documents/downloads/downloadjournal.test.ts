@@ -2,7 +2,9 @@ import { appendFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { JOURNAL } from '../../../../src/core/documents/downloads/downloadjournal.ts';
+import { system } from '../../../../src/filesystem/system.ts';
 import { need, OWNER_ONLY } from '../../../support/capabilities.ts';
+import { replaceSystem, systemError } from '../../../support/othersystem.ts';
 import { downloadPlace, OWNER } from './downloading.ts';
 import { fileAnswer } from './downloadserver.ts';
 
@@ -90,6 +92,26 @@ describe('the journal of a folder', () => {
     await expect(lines([5], { journal })).rejects.toMatchObject({ exitCode: 9 });
     expect(await read('scan.pdf')).toBe('x');
     expect((await readdir(place.folder)).sort()).toEqual([JOURNAL, 'scan.pdf']);
+  });
+
+  it('that cannot be begun is told before anything is downloaded, and the folder is free afterwards', async () => {
+    place.server.add(5, 'scan.pdf', 'x');
+    let isFull = true;
+    const { open } = system;
+    replaceSystem({
+      async open(path, ...how) {
+        if (isFull && String(path).endsWith(JOURNAL)) throw systemError('ENOSPC');
+        return open(path, ...how);
+      },
+    });
+    await expect(lines([5], { journal })).rejects.toMatchObject({
+      exitCode: 9,
+      message: `Cannot open ${JOURNAL}: no space left on the disk.`,
+    });
+    expect(place.server.requests).toEqual([]);
+    expect(await readdir(place.folder)).toEqual([]);
+    isFull = false;
+    expect(await lines([5], { journal })).toEqual(['5 downloaded scan.pdf']);
   });
 
   it('is for the owner only', async () => {
