@@ -37,6 +37,10 @@ interface Holding {
   readonly command?: string;
 }
 
+/** One whose process may be there. */
+type LivingHolding = Holding & { readonly pid: number };
+type LivingHolder = Omit<LivingHolding, 'processStarted'>;
+
 /** How many steps of how many milliseconds a lock file may be empty before its writer counts as dead. */
 const MAX_STEPS = 20;
 const STEP = 50;
@@ -60,7 +64,7 @@ export async function holdLock(path: string, what: string, owner: LockOwner, tim
 }
 
 /** The living holder of a path that `holdLock` reserves; undefined where it is free. */
-export async function holderOf(path: string, owner: LockOwner): Promise<Omit<Holding, 'processStarted'> | undefined> {
+export async function holderOf(path: string, owner: LockOwner): Promise<LivingHolder | undefined> {
   const holding = await read(path, owner.clock);
   return holding !== undefined && isLiving(holding, owner) ? holding : undefined;
 }
@@ -146,7 +150,8 @@ function holdingOf(text: string, path: string): Holding {
   });
 }
 
-function isLiving({ pid, host, processStarted }: Holding, owner: LockOwner): boolean {
+function isLiving(holding: Holding, owner: LockOwner): holding is LivingHolding {
+  const { pid, host, processStarted } = holding;
   if (pid === undefined) return false;
   if (host !== owner.host) return true;
   const { alive, started } = owner.lifeOf(pid);

@@ -66,7 +66,7 @@ function objectOf(members: readonly (readonly [string, string])[]): string {
 /** A value of a column in JSON, every digit of it. */
 function literal({ type }: MirrorColumn, value: StoredValue): string {
   if (value === null) return 'null';
-  if (typeof value === 'string') return type === 'json' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return JSON.stringify(value);
   if (type === 'boolean') return String(Number(value) !== 0);
   return type === 'cents' ? dollars(BigInt(value)) : String(value);
 }

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Deidentifier } from '../../../src/core/mirror/deidentify/deidentifier.ts';
+import { deidentifiedTable } from '../../../src/core/mirror/deidentify/tables.ts';
 import { TREATMENTS, treatmentOf } from '../../../src/core/mirror/deidentify/treatments.ts';
 import { recordOf } from '../../../src/core/mirror/records.ts';
-import { findTable, MIRROR_TABLES, type MirrorTable } from '../../../src/core/mirror/tables.ts';
+import { findTable, MIRROR_TABLES, type MirrorColumn, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 
 const deidentifier = new Deidentifier(Buffer.alloc(32, 7), () => Date.parse('2026-11-23T12:00:00Z'));
 
@@ -52,6 +53,13 @@ describe('what a de-identified copy keeps', () => {
       Object.entries(by).map(([treatment, fields]) => [resource, WORDS[treatment], fields]),
     );
     expect(told).toEqual(decided);
+  });
+
+  it('is nothing of a column of which nothing is decided', () => {
+    const [column, ...columns] = (findTable('patients') as MirrorTable).columns;
+    const added = { ...column, name: 'blood_type', field: 'bloodType', about: 'Blood type' } as MirrorColumn;
+    const table = { ...(findTable('patients') as MirrorTable), columns: [...columns, added] };
+    expect(deidentifiedTable(table).columns.at(-1)).toEqual({ ...added, about: 'Blood type; left out' });
   });
 
   it('is nothing of what no field declares, and nothing that does not have the form of its field', () => {

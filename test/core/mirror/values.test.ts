@@ -130,6 +130,13 @@ describe('records of a page', () => {
     expect(one).toEqual(read);
   });
 
+  it.each(['{"data":[{"id":1,}]}', '{"data":[{"id":1},{"id":}],"warnings":[]}', '{"data":[{"id":1}'])(
+    'are none of a page that is no JSON: %s',
+    (text) => {
+      expect(readRecords(Buffer.from(text))).toBeUndefined();
+    },
+  );
+
   it('are those of the last data, where a page has it twice', () => {
     const read = page('{"data":[{"id":8}],"data":[{"id":1},{"id":2}]}');
     expect(read.map(({ text }) => text)).toEqual(['{"id":1}', '{"id":2}']);
@@ -190,6 +197,19 @@ describe('rows of a record', () => {
       expect(rows.rowsOf(recordOf(`{"id":1,"preferredLocation":${link}}`)).values[at]).toBe(5);
     for (const id of ['"abc"', '9223372036854775808', 'null', '"1.5"'])
       expect(() => rows.rowsOf(recordOf(`{"id":${id}}`))).toThrow('no whole number');
+  });
+
+  it('are not the same as a text that is no JSON', () => {
+    const { rows } = rowsOf('patients');
+    const record = recordOf('{"id":1,"lastName":"Lee"}');
+    expect(
+      ['{"id":1,"lastName":"Lee"', '', '{"lastName":"Lee","id":1}'].map((text) => rows.isSame(text, record)),
+    ).toEqual([false, false, true]);
+  });
+
+  it('have a column for an unknown field whose name has no letters, one for each', () => {
+    const { rows } = rowsOf('patients');
+    expect(rows.learn([recordOf('{"id":1,"___":1,"__":2}')]).map(({ name }) => name)).toEqual(['field', 'field_2']);
   });
 
   it.each([0.05, -0.05, 0.5, -1, 0, 100, 1234.5, -70_000_000_000_000.07])(

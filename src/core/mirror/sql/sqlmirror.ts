@@ -169,8 +169,9 @@ export class SqlMirror implements MirrorStore {
 
   async missingRows(table: MirrorTable, found: Finding): Promise<{ readonly rows: number; readonly missing: number }> {
     const text = `SELECT count(*) AS rows, count(*) FILTER (WHERE ${isMissing(found)}) AS missing FROM ${quoted(table.name)} AS t`;
-    const [row] = await this.database.rows<{ rows: number; missing: number }>(text, { name: table.resource.name });
-    return row ?? { rows: 0, missing: 0 };
+    type Counts = { readonly rows: number; readonly missing: number };
+    const [counts] = (await this.database.rows<Counts>(text, { name: table.resource.name })) as [Counts];
+    return counts;
   }
 
   missingIds(table: MirrorTable, found: Finding, limit: number): Promise<readonly string[]> {

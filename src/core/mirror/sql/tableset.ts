@@ -217,9 +217,7 @@ export class TableSet {
 
   /** How the mirror has a table: with the fields that were chosen. */
   private own({ name }: MirrorTable): MirrorTable {
-    const found = this.tables.find((table) => table.name === name);
-    if (found === undefined) throw new Error(`There is no table ${name}.`);
-    return found;
+    return this.tables.find((table) => table.name === name) as MirrorTable;
   }
 
   private isPartial(name: string): boolean {

@@ -36,7 +36,7 @@ export const SQLITE_ENGINE: MirrorEngine<FilePlace> = {
   async holder({ name }, owner) {
     const holder = await holderOf(lockPath(name), owner);
     if (holder === undefined) return null;
-    return { pid: holder.pid ?? null, command: holder.command ?? null, since: holder.startedAt ?? null };
+    return { pid: holder.pid, command: holder.command ?? null, since: holder.startedAt ?? null };
   },
 };
 

@@ -195,11 +195,11 @@ export class TableSync {
     this.missing = await checkLoss(reader, store, 'ids', await reader.sweep());
     this.found = 'ids';
     // No filter by lastModified finds the rows that have none.
-    for (let after = '0'; ; ) {
+    for (let after: string | undefined = '0'; ; ) {
       const ids = await store.undatedIds(table, after, ID_BATCH);
-      if (ids.length === 0) return;
+      after = ids.at(-1);
+      if (after === undefined) return;
       await reader.fetch(ids);
-      after = ids.at(-1) ?? after;
     }
   }
 
