@@ -62,8 +62,8 @@ export class Stream {
     let lost: Failure | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       try {
-        for await (const item of this.connect({ silence: ANSWER }))
-          return item.kind === 'opened' ? item.position : undefined;
+        // What comes first tells where it begins.
+        for await (const { position } of this.connect({ silence: ANSWER })) return position;
       } catch (cause) {
         this.signal.throwIfAborted();
         if (cause instanceof ConnectionLost) {
