@@ -13,6 +13,12 @@ export const DAMAGES: readonly (readonly [string, string, string, Readonly<Recor
     'patients',
     { missing: PATIENT },
   ],
+  [
+    'a record is gone of those that cannot be asked for by id',
+    'DELETE FROM schedule_template_reasons WHERE id = (SELECT min(id) FROM schedule_template_reasons)',
+    'scheduletemplatereasons',
+    { missing: '(SELECT min(id) FROM schedule_template_reasons)' },
+  ],
   ['a transaction is gone', `DELETE FROM transactions WHERE id = ${CREDIT}`, 'transactions', { missing: CREDIT }],
   [
     'an event is gone',

@@ -81,11 +81,11 @@ class VerifyRun {
     for (const table of tables) await this.attempt(table, () => this.read(table));
     await this.sync(tables);
     for (let round = 1; round <= MAX_ROUNDS; round++) {
-      for (const table of tables) await this.attempt(table, () => this.readAgain(table));
+      for (const [table, doubts] of this.doubts) await this.attempt(table, () => this.readAgain(table, doubts));
       if (round === MAX_ROUNDS || !(await this.isUnsettled())) break;
       await this.sync(tables);
     }
-    for (const table of tables) await this.attempt(table, () => this.conclude(table));
+    for (const [table, doubts] of this.doubts) await this.attempt(table, () => this.conclude(table, doubts));
     const found: VerifiedResource[] = [];
     for (const table of tables) found.push(this.findings.get(table) ?? (await this.unread(table)));
     return found;
@@ -144,9 +144,7 @@ class VerifyRun {
   }
 
   /** Asks for each record in doubt by its id: a difference is what is still one then. */
-  private async readAgain(table: MirrorTable): Promise<void> {
-    const doubts = this.doubts.get(table);
-    if (doubts === undefined) return;
+  private async readAgain(table: MirrorTable, doubts: Doubts): Promise<void> {
     await doubts.compareAgain();
     if ((await doubts.open()) === 0) return;
     const { reader, found } = await this.reader(table, doubts);
@@ -162,10 +160,8 @@ class VerifyRun {
     }
   }
 
-  private async conclude(table: MirrorTable): Promise<void> {
+  private async conclude(table: MirrorTable, doubts: Doubts): Promise<void> {
     const { store, isRepair, now, sample } = this.order;
-    const doubts = this.doubts.get(table);
-    if (doubts === undefined) return;
     const found = await namedDifferences(doubts);
     const differences = await doubts.open();
     const serverRows = (await doubts.rows()) - (await doubts.extraRows()) + (await doubts.countOf('missing'));

@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import MirrorVerify from '../../../src/commands/mirror/verify.ts';
+import { localFailure } from '../../../src/core/failure.ts';
+import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
+import { openConnection } from '../../../src/sqlite/open.ts';
+import { jsonFailure, runCommand } from '../../cli/runcommand.ts';
+import { type Faithful, startFaithful } from '../../faithful/service.ts';
+
+let service: Faithful;
+let folder: string;
+let file: string;
+/** Called with the address of each request; what it gives is the status of the answer. */
+let refusing: (url: string) => number | undefined;
+
+beforeEach(async () => {
+  service = await startFaithful({ seed: 'verify', moods: {} });
+  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  file = join(folder, 'practice.db');
+  refusing = () => undefined;
+});
+
+afterEach(async () => {
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function network(options: NetworkOptions): ReturnType<typeof openNetwork> {
+  const opened = openNetwork(options);
+  const send: typeof opened.send = async (request) => {
+    const status = refusing(request.url);
+    if (status === undefined) return opened.send(request);
+    return { status, headers: {}, body: (async function* () {})() };
+  };
+  return { ...opened, send };
+}
+
+const clock = { now: Date.now, sleep: async () => {} };
+
+async function run(id: string, command: unknown, words: readonly string[], signal?: AbortSignal) {
+  const world = { env: service.env, openNetwork: network, clock, ...(signal && { signal }) };
+  const ran = await runCommand(id, command, [...words, '--to', file, '--json'], world);
+  return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
+}
+
+const sync = async (...words: string[]) => expect((await run('mirror:sync', MirrorSync, words)).exitCode).toBe(0);
+const verify = (words: readonly string[] = [], signal?: AbortSignal) =>
+  run('mirror:verify', MirrorVerify, words, signal);
+
+/** What a report says of each resource: whether it was compared. */
+const said = (json: { resources: { resource: string; complete: boolean }[] }) =>
+  json.resources.map(({ resource, complete }) => [resource, complete]);
+
+const BOTH = ['patients', 'transactiontags'];
+const lists = (name: string) => (url: string) => url.includes(`/api/v1/${name}?`);
+
+describe('a comparison of which the service gives only a part', () => {
+  it('tells what failed, and compares the rest', async () => {
+    await sync(...BOTH);
+    refusing = (url) => (lists('transactiontags')(url) ? 503 : undefined);
+    const { exitCode, json, stderr } = await verify(BOTH);
+    expect(exitCode).toBe(6);
+    expect(said(json)).toEqual([
+      ['patients', true],
+      ['transactiontags', false],
+    ]);
+    expect(stderr).toContain('Not compared: transactiontags. The server failed (HTTP 503).');
+  });
+
+  it('tells what is not given, and compares the rest', async () => {
+    await sync(...BOTH);
+    refusing = (url) => (lists('transactiontags')(url) ? 403 : undefined);
+    const { exitCode, json, stderr } = await verify(BOTH);
+    expect(exitCode).toBe(6);
+    expect(said(json)).toEqual([
+      ['patients', true],
+      ['transactiontags', false],
+    ]);
+    expect(stderr).toContain('Not compared: transactiontags. Not allowed (HTTP 403).');
+  });
+
+  it('tells what could not be loaded before', async () => {
+    await sync('transactiontags');
+    refusing = (url) => (lists('patients')(url) ? 503 : undefined);
+    const { exitCode, json } = await verify(BOTH);
+    expect(exitCode).toBe(6);
+    expect(said(json)).toEqual([
+      ['patients', false],
+      ['transactiontags', true],
+    ]);
+  });
+
+  it.each([[[]], [['--sample', '2']]])('says what could not be proved: %j', async (words) => {
+    await sync('patients');
+    // Also those before 1980 alone.
+    refusing = (url) => (lists('patients')(url) && url.includes('0001-01-01') ? 408 : undefined);
+    const { exitCode, stderr } = await verify(['patients', ...words]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('The server timed out on records with lastModified before 1980-01-01.');
+  });
+});
+
+describe('a comparison ends', () => {
+  it('where the credentials are refused', async () => {
+    await sync(...BOTH);
+    refusing = (url) => (lists('patients')(url) ? 401 : undefined);
+    expect(jsonFailure(await verify(BOTH))).toMatchObject({ exitCode: 3, status: 401 });
+  });
+
+  it('where the file of the mirror cannot be used', async () => {
+    await sync(...BOTH);
+    refusing = (url) => {
+      if (lists('patients')(url)) {
+        const connection = openConnection(file);
+        connection.exec('DROP TABLE IF EXISTS patients');
+        connection.close();
+      }
+      return undefined;
+    };
+    const { exitCode, stderr, json } = await verify(BOTH);
+    expect([exitCode, json]).toEqual([9, undefined]);
+    expect(stderr).toContain('no such table: patients');
+  });
+
+  it('where it is interrupted', async () => {
+    await sync(...BOTH);
+    const stop = new AbortController();
+    refusing = (url) => {
+      if (lists('patients')(url)) stop.abort(localFailure('run.interrupted', 'Interrupted.'));
+      return undefined;
+    };
+    expect((await verify(BOTH, stop.signal)).exitCode).toBe(130);
+  });
+
+  it('where molar itself makes a mistake', async () => {
+    await sync(...BOTH);
+    refusing = (url) => {
+      if (lists('patients')(url)) throw new TypeError('a mistake');
+      return undefined;
+    };
+    const { exitCode, json } = await verify(BOTH);
+    expect([exitCode, json]).toEqual([1, undefined]);
+  });
+});
