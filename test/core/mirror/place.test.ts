@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { databasePlace, defaultMirror, defaultReceipt } from '../../../src/core/mirror/place.ts';
@@ -26,6 +27,16 @@ describe('the place of a mirror', () => {
 
   it('without a profile is default.db', () => {
     expect(defaultMirror(undefined, { HOME }, 'linux')).toBe(named('.local', 'share', 'molar', 'mirror', 'default.db'));
+  });
+
+  it.each([{}, { HOME: '' }])('where %j names no home is in that of the user', (env) => {
+    expect(defaultMirror('east', env, 'linux')).toBe(join(homedir(), '.local', 'share', 'molar', 'mirror', 'east.db'));
+  });
+
+  it('in a database with an address that says too much is told with what to do', () => {
+    expect(() => databasePlace('postgres://db.example.com/practice?ssl=true', '--to', {})).toThrow(
+      expect.objectContaining({ exitCode: 2, message: 'Use sslmode in place of ssl.' }),
+    );
   });
 
   it('in a database has a name without its password, and a receipt in the data folder', () => {

@@ -1,7 +1,8 @@
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { databasePlace } from '../../../src/core/mirror/place.ts';
 import { connect, postgresFailure } from '../../../src/core/mirror/postgres/connection.ts';
 import { PostgresDatabase } from '../../../src/core/mirror/postgres/database.ts';
+import { PostgresUnusable } from '../../../src/postgres/unusable.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
 
 postgresTest(
@@ -36,6 +37,8 @@ postgresTest(
           exitCode: 9,
           message: `Cannot use the mirror NAME: it refused a value (${state}).`,
         });
+      const altering = database.transaction(() => database.alter(['ALTER TABLE missing ADD COLUMN one int']));
+      await expect(altering).rejects.toMatchObject({ exitCode: 9, message: expect.stringContaining('42P01') });
       const unasked = client
         .query({ text: 'SELECT 1', values: ['more'] })
         .catch((cause) => postgresFailure(cause, 'NAME'));
@@ -80,4 +83,33 @@ postgresTest('values have the same text whatever the user and the database have 
       ...{ number: '0.30000000000000004', plain: 'a\\b', waits: 'off' },
     },
   ]);
+});
+
+it.each<[string, Error, object]>([
+  [
+    'no driver',
+    new PostgresUnusable('The driver is missing.', 'Install it.'),
+    { exitCode: 9, code: 'mirror.unusable', message: 'The driver is missing.', hint: 'Install it.' },
+  ],
+  [
+    'no such database',
+    Object.assign(new Error('database "x" does not exist'), { code: '3D000', severity: 'FATAL' }),
+    { exitCode: 8, code: 'mirror.unreachable', message: 'The database of NAME does not exist.' },
+  ],
+  [
+    'nobody who listens',
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    { exitCode: 8, message: 'The database of NAME cannot be reached: ECONNREFUSED.' },
+  ],
+  [
+    'a connection that ends',
+    new Error('Connection terminated unexpectedly'),
+    { exitCode: 8, message: 'The database of NAME cannot be reached: Connection terminated unexpectedly.' },
+  ],
+])('a database with %s is told as such', (_, cause, failure) => {
+  expect(postgresFailure(cause, 'NAME')).toMatchObject(failure);
+});
+
+it.each([new TypeError('a mistake'), 'a text'])('what is no fault of a database stays what it is: %s', (cause) => {
+  expect(postgresFailure(cause, 'NAME')).toBe(cause);
 });

@@ -86,3 +86,11 @@ it('keeps of a change what is kept of its record, as of the beginning of its yea
     payload: { id: 2323626827600566, lastName: null, state: 'CO' },
   });
 });
+
+it('a load begins anew behind an id that is none, and a pseudonym stays the same however many there are', () => {
+  const since = '2026-01-01T00:00:00.000Z';
+  const of = (lastId: string) => deidentifier.progress({ lastId, fetched: 1, since }).lastId;
+  expect([of('0'), of('none'), of('1')]).toEqual(['0', '0', '2323626827600566']);
+  for (let id = 2; id <= 60_000; id++) of(String(id));
+  expect(of('1')).toBe('2323626827600566');
+});

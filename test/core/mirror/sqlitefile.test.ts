@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockOwner } from '../../../src/cli/process/lockowner.ts';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
-import { lockStatus, readMirror } from '../../../src/core/mirror/access.ts';
+import { lockStatus, readFrom, readMirror } from '../../../src/core/mirror/access.ts';
+import { readDescription } from '../../../src/core/mirror/sql/reading.ts';
 import { SqliteDatabase } from '../../../src/core/mirror/sqlite/database.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { jsonFailure, runCommand } from '../../cli/runcommand.ts';
@@ -36,7 +37,8 @@ describe('the file of a mirror', () => {
     ['without facts', async () => (await markedFile()).close()],
   ])('of which a sync was killed at once is none, and no failure: %s', async (_, make) => {
     await make();
-    expect(await readMirror({ kind: 'file', name: file })).toBeUndefined();
+    const mirror = { kind: 'file', name: file } as const;
+    expect([await readMirror(mirror), await readFrom(mirror, readDescription)]).toEqual([undefined, undefined]);
     expect(jsonFailure(await status())).toMatchObject({ exitCode: 4, code: 'mirror.missing' });
   });
 

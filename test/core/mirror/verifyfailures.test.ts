@@ -145,3 +145,38 @@ describe('a comparison ends', () => {
     expect([exitCode, json]).toEqual([1, undefined]);
   });
 });
+
+describe('a sync', () => {
+  it('says what could not be proved of a first load', async () => {
+    refusing = (url) => (lists('patients')(url) && url.includes('0001-01-01') ? 408 : undefined);
+    const { exitCode, stderr } = await run('mirror:sync', MirrorSync, ['patients']);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('Could not prove that these are all patients: The server timed out');
+  });
+
+  it('ends where the credentials are refused while it counts, and reads all ids where nothing is counted', async () => {
+    await sync('appointmenthistories');
+    const isCount = lists('appointmenthistories/totalcount');
+    const before = service.requests.length;
+    refusing = (url) => (isCount(url) ? 401 : undefined);
+    expect(jsonFailure(await run('mirror:sync', MirrorSync, ['appointmenthistories']))).toMatchObject({ status: 401 });
+    const sweeps = () => service.requests.slice(before).filter(({ query }) => query.responseFields === 'id').length;
+    expect(sweeps()).toBe(0);
+    refusing = (url) => (isCount(url) ? 400 : undefined);
+    await sync('appointmenthistories');
+    expect(sweeps()).toBeGreaterThan(0);
+  });
+
+  it('goes on where one location is gone, and not where the service fails for it', async () => {
+    await sync('patients', 'scheduletemplatereasons');
+    let asked = 0;
+    const status = (code: number) => (url: string) =>
+      lists('scheduletemplatereasons')(url) && asked++ === 0 ? code : undefined;
+    refusing = status(404);
+    await sync('scheduletemplatereasons');
+    asked = 0;
+    refusing = status(400);
+    const failed = await run('mirror:sync', MirrorSync, ['scheduletemplatereasons']);
+    expect(failed.exitCode).not.toBe(0);
+  });
+});

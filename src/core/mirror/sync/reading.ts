@@ -10,7 +10,7 @@ import { START, type WalkedPage, type WalkPosition } from '../../pages/walkoptio
 import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import type { Deidentifier } from '../deidentify/deidentifier.ts';
-import { MirrorRecord, onlyFields, readOneRecord, readRecords } from '../records.ts';
+import { type MirrorRecord, onlyFields, readOneRecord, readRecords } from '../records.ts';
 import type { LoadProgress, MirrorStore } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
 import { ASYNC_PAGE, delivered } from './delivery.ts';
@@ -135,11 +135,10 @@ export class ResourceReader {
     return this.table.resource.operations.count !== undefined;
   }
 
-  /** How many records the service counts; undefined where it does not. Throws for refused credentials (401). */
+  /** How many records the service counts, where it can; undefined where it does not. Throws for refused credentials (401). */
   async count(): Promise<number | undefined> {
     const { client, signal } = this.context;
-    const { count } = this.table.resource.operations;
-    if (count === undefined) return undefined;
+    const count = operationOf(this.table.resource, 'count');
     const filter = mayBeUndated(count.dateLimit) ? undefined : withEarlyBound(undefined, count);
     try {
       return (await countOnce(client, count, filter, signal)).total;
@@ -250,9 +249,8 @@ export class ResourceReader {
 
   /** A record with the chosen fields, whatever the service sent, and what may be kept of them. */
   private chosen(row: Row): MirrorRecord {
-    const record: unknown = row;
-    if (!(record instanceof MirrorRecord)) throw new Error('A record was not read by the reader of records.');
-    const id = idOf(record as unknown as Row);
+    const record = row as unknown as MirrorRecord;
+    const id = idOf(row);
     if (id === undefined) throw localFailure('response.malformed', 'The server sent a record without a usable id.');
     const chosen = this.context.store.facts.columns[this.table.resource.name];
     const wanted = chosen === undefined ? record : onlyFields(record, new Set(['id', ...chosen]));
