@@ -127,3 +127,9 @@ it('a folder of a document has its file alone, and what was forgotten stays so a
   expect([await names(id), await names('77')]).toEqual([['letter.pdf'], ['own.txt']]);
   expect(await readFile(index, 'utf8')).not.toContain('gone.pdf');
 });
+
+it('files of documents whose names were not chosen have names of their ids', async () => {
+  const id = await upload('letter');
+  expect((await sync('--columns', 'documents:mimeType')).exitCode).toBe(0);
+  expect(await names(id)).toEqual([`document-${id}`]);
+});
