@@ -9,7 +9,7 @@ import { ApiFailure, WITHOUT_ROUTE } from '../../transport/apifailure.ts';
 export function refusalOf(cause: unknown, isDeidentified: boolean): string | undefined {
   if (!(cause instanceof ApiFailure) || (cause.status !== 403 && !WITHOUT_ROUTE.includes(cause.status ?? 0)))
     return undefined;
-  return isDeidentified ? `HTTP ${cause.status}` : `${cause.message} (HTTP ${cause.status})`;
+  return isDeidentified ? `HTTP ${cause.status}` : cause.message;
 }
 
 /** Whether the mirror itself cannot be written to any more: its disk, or its database. Nothing goes on then. */
