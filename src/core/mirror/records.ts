@@ -72,8 +72,9 @@ export function readRecords(body: Uint8Array): Envelope | undefined {
 function recordsOf(texts: readonly string[]): readonly MirrorRecord[] | undefined {
   try {
     return texts.map(recordOf);
-  } catch {
-    return undefined;
+  } catch (cause) {
+    if (cause instanceof SyntaxError) return undefined;
+    throw cause;
   }
 }
 

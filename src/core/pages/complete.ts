@@ -36,12 +36,12 @@ export interface CompleteOptions extends ServiceWalkOptions {
   readonly onProof?: (proof: Proof) => void;
 }
 
-/** Maximum passes in one way for what may be missing, until one brings nothing new. */
+/** Maximum passes of one kind over a list; one that brings nothing new is the last. */
 const MAX_PASSES = 3;
 
 /**
  * Every record that matches a filter, whatever the service would leave out on its own (D48), with a proof: the rows are
- * compared with the service's own count, and read once more where there are too few. In ascending id order where the
+ * compared with the service's own count, and read again where there are too few, as long as that brings some. In ascending id order where the
  * service has one. Throws `pages.incomplete` (exit 8) when fewer rows arrived than are counted, and whatever a walk
  * throws.
  */

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { Lease } from '../scheduler.ts';
 import type { Reader, Store } from '../store/store.ts';
 import { checkpointLine, checkpointPages, SHIPPED } from './checkpoints.ts';
-import type { ShippingTarget } from './targets.ts';
+import { ANSWER_MS, type ShippingTarget } from './targets.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -13,8 +13,8 @@ const LEASE_MS = 60_000;
 /** Time that a stop waits for a receiver. */
 const STOP_MS = 3000;
 
-/** Checkpoints that are sent together: as many as a receiver that answers each at the last moment takes within the lease. */
-const BATCH = 5;
+/** Checkpoints that are sent together: a receiver may answer each at the last moment, and all within the lease. */
+const BATCH = Math.floor(LEASE_MS / ANSWER_MS) - 1;
 
 /**
  * Ships checkpoints in order, each at least once. How far it has come is in the store, so that nothing is lost with the

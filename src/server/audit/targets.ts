@@ -69,8 +69,8 @@ function fileTarget(path: string): ShippingTarget {
   };
 }
 
-/** Time that a receiver has for an answer. */
-const ANSWER_MS = 10_000;
+/** Milliseconds that a receiver has to answer one checkpoint. */
+export const ANSWER_MS = 10_000;
 
 /** A POST for each checkpoint: it has arrived with a status of 2xx. */
 function webTarget(url: URL): ShippingTarget {

@@ -144,6 +144,29 @@ it('a file that cannot be removed is a failure of its document alone, until it c
   expect([await contents(), await hasAllFiles(folder, 2)]).toEqual([{ '7/scan.pdf': 'scan' }, true]);
 });
 
+it('a deleted document whose file cannot be removed keeps no other one', async () => {
+  for (const id of [7, 8, 9]) server.add(id, 'scan.pdf', `scan ${id}`);
+  await keep();
+  const left = mirrored().slice(2);
+  const { rm: remove } = system;
+  replaceSystem({
+    rm: async (path, options) => {
+      if (/7$/.test(String(path))) throw systemError('EACCES');
+      return remove(path, options);
+    },
+  });
+  const { failures, ...counts } = await kept(left);
+  expect([counts, failures]).toEqual([
+    { downloaded: 0, removed: 1 },
+    [expect.stringMatching(/^7: Cannot remove .*contents.7:/)],
+  ]);
+  expect(Object.keys(await contents())).toEqual(['7/scan.pdf', '9/scan.pdf']);
+  expect(await hasAllFiles(folder, 1)).toBe(false);
+  replaceSystem({ rm: remove });
+  expect(await kept(left)).toEqual({ downloaded: 0, removed: 1, failures: [] });
+  expect([Object.keys(await contents()), await hasAllFiles(folder, 1)]).toEqual([['9/scan.pdf'], true]);
+});
+
 it('a document that the service deleted meanwhile is no failure, and not there yet', async () => {
   server.add(7, 'scan.pdf', 'scan');
   const gone = { id: '9', name: 'gone.pdf', guid: 'g' };

@@ -70,36 +70,6 @@ async function upload(name: string): Promise<string> {
 
 const names = (id: string) => readdir(join(files, id)).catch(() => undefined);
 
-it('a document that is deleted while its file is fetched is no failure', async () => {
-  const id = await upload('letter');
-  answerTo = (other) => (other === id ? { status: 404, text: '' } : undefined);
-  expect(await sync()).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(await names(id)).toBeUndefined();
-  answerTo = undefined;
-  expect((await sync()).exitCode).toBe(0);
-  expect(await names(id)).toEqual(['letter.pdf']);
-});
-
-it('a document without a content is asked for once', async () => {
-  const id = await upload('letter');
-  answerTo = (other) => (other === id ? { status: 200, text: `{"data":{"id":${id},"storage":{}}}` } : undefined);
-  expect(await sync()).toMatchObject({ exitCode: 0, stderr: '' });
-  asked = [];
-  expect(await sync()).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(asked).toEqual([]);
-  expect(await names(id)).toBeUndefined();
-});
-
-it('a service that is down is not asked for all the other files', async () => {
-  for (let index = 0; index < 30; index++) await upload(`letter ${index}`);
-  answerTo = () => ({ status: 503, text: '' });
-  const ran = await sync();
-  expect([ran.exitCode, ran.json.complete]).toEqual([6, false]);
-  expect(new Set(asked).size).toBeLessThan(20);
-  answerTo = undefined;
-  expect((await sync()).exitCode).toBe(0);
-});
-
 it('a mistake of molar ends the sync', async () => {
   await upload('letter');
   answerTo = () => {

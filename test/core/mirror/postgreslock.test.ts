@@ -28,11 +28,12 @@ const MINE = ownerOf(4, 'here');
 describe('the lock of a mirror in PostgreSQL', () => {
   postgresTest('is found whatever number the name of its schema becomes', ({ url }) =>
     onTwo(url, async (one, two) => {
-      const names = Array.from({ length: 12 }, () => runName());
-      const { rows } = await one.query('SELECT hashtext(name) < 0 AS negative FROM unnest($1::text[]) AS name', [
-        ['molar', 'mirror', 'practice', 'copy', 'a', 'b', ...names],
-      ]);
-      expect(new Set(rows.map(({ negative }) => negative))).toEqual(new Set([true, false]));
+      const { rows } = await one.query(
+        'SELECT min(name) AS name FROM unnest($1::text[]) AS name GROUP BY hashtext(name) < 0',
+        [Array.from({ length: 64 }, () => runName())],
+      );
+      const names = rows.map(({ name }) => name as string);
+      expect(names).toHaveLength(2);
       for (const name of names) {
         await take(one, name, ownerOf(1, 'here'));
         const holder = await holderIn(two, name, MINE);

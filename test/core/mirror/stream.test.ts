@@ -73,6 +73,15 @@ describe('the changes between two positions', () => {
     expect(await replay(at(40), at(42), events(41, 42, 43))).toMatchObject({ all: true, ids: [7041, 7042] });
   });
 
+  it('are heard once where another server behind the address is behind', async () => {
+    const late = ': heartbeat 0a1b2c3d-40\n\n';
+    const heard = replay(at(40), at(44), events(41, 42), [late, ...events(42)], [late], [late], events(43, 44));
+    await expect(heard).rejects.toMatchObject({ code: 'network.unreachable' });
+    expect(await replay(at(40), at(44), events(41, 42), [late, ...events(42)], [late], events(43, 44))).toMatchObject({
+      ...{ all: true, ids: [7041, 7042, 7043, 7044], left: 0 },
+    });
+  });
+
   it.each([
     ['they are of different histories', 'ffff-40', at(42)],
     ['the first is behind the second', at(43), at(42)],

@@ -9,6 +9,7 @@ import { type NetworkOptions, openNetwork } from '../../../src/core/transport/ne
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { jsonFailure, runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
+import { queried } from './oracle.ts';
 
 let service: Faithful;
 let folder: string;
@@ -33,7 +34,10 @@ function network(options: NetworkOptions): ReturnType<typeof openNetwork> {
   const send: typeof opened.send = async (request) => {
     const status = refusing(request.url);
     if (status === undefined) return opened.send(request);
-    return { status, headers: {}, body: (async function* () {})() };
+    const body = (async function* () {
+      if (status === 200) yield Buffer.from('{"data":null}');
+    })();
+    return { status, headers: { 'content-type': 'application/json' }, body };
   };
   return { ...opened, send };
 }
@@ -80,6 +84,13 @@ describe('a comparison of which the service gives only a part', () => {
       ['transactiontags', false],
     ]);
     expect(stderr).toContain('Not compared: transactiontags. Not allowed (HTTP 403).');
+  });
+
+  it('takes a response without a record for one that is malformed', async () => {
+    await sync('documents');
+    refusing = (url) => (/\/documents\/\d+(?:\?|$)/.test(url) ? 200 : undefined);
+    const { stderr } = await verify(['documents', '--sample', '5']);
+    expect(JSON.parse(stderr).error).toMatchObject({ exitCode: 8, code: 'response.malformed' });
   });
 
   it('tells what could not be loaded before', async () => {
@@ -169,14 +180,19 @@ describe('a sync', () => {
 
   it('goes on where one location is gone, and not where the service fails for it', async () => {
     await sync('patients', 'scheduletemplatereasons');
+    const reasons = () => queried(file, 'SELECT DISTINCT location_id FROM schedule_template_reasons').length;
+    const before = reasons();
+    expect(before).toBeGreaterThan(1);
     let asked = 0;
     const status = (code: number) => (url: string) =>
       lists('scheduletemplatereasons')(url) && asked++ === 0 ? code : undefined;
     refusing = status(404);
     await sync('scheduletemplatereasons');
+    expect([asked > 1, reasons()]).toEqual([true, before - 1]);
     asked = 0;
     refusing = status(400);
     const failed = await run('mirror:sync', MirrorSync, ['scheduletemplatereasons']);
-    expect(failed.exitCode).not.toBe(0);
+    expect(jsonFailure(failed)).toMatchObject({ exitCode: 5, status: 400 });
+    expect(reasons()).toBe(before - 1);
   });
 });

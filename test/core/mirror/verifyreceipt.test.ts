@@ -29,12 +29,13 @@ async function receipt(
   found: readonly VerifiedResource[],
   sample?: number,
   deidentified?: { key: string; file: string },
+  named: readonly string[] = [],
 ) {
   const facts = { ...FACTS, ...(deidentified && { deidentified }) };
   const store = await SqlMirror.open(await SqliteDatabase.open(join(folder, 'practice.db')), facts, OPTIONS);
   try {
     const times = { startedAt: '2026-11-22T05:00:00.000Z', endedAt: '2026-11-22T05:00:01.000Z' };
-    return JSON.parse(await receiptOf({ store, resources: found, receipt: 'proof.json', ...times, sample, named: [] }));
+    return JSON.parse(await receiptOf({ store, resources: found, receipt: 'proof.json', ...times, sample, named }));
   } finally {
     await store.close();
   }
@@ -70,6 +71,12 @@ describe('the result in a receipt', () => {
     ['nothing was compared', [gone], { result: 'incomplete', complete: false }],
   ])('where %s', async (_, found, expected) => {
     expect(await receipt(found)).toMatchObject({ compared: 'all', ...expected });
+  });
+
+  it('where the service does not give a resource that was named', async () => {
+    const found = [of('patients'), gone];
+    expect(await receipt(found, undefined, undefined, ['documents'])).toMatchObject({ result: 'incomplete' });
+    expect(await receipt(found, undefined, undefined, ['patients'])).toMatchObject({ result: 'equal' });
   });
 });
 

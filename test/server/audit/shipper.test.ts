@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Shipper, shippedToFiles } from '../../../src/server/audit/shipper.ts';
-import type { ShippedLine } from '../../../src/server/audit/targets.ts';
+import { ANSWER_MS, type ShippedLine } from '../../../src/server/audit/targets.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
 import type { Store } from '../../../src/server/store/store.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';
@@ -192,7 +192,7 @@ describe('checkpoints that wait', () => {
       expect([numbers(), faults]).toEqual([upTo(5), []]);
       // A receiver has ten seconds for each of a batch.
       const [minute] = asked.map(({ values }) => values.find((value) => typeof value === 'number'));
-      expect(minute).toBeGreaterThan(5 * 10_000);
+      expect(minute).toBeGreaterThan(5 * ANSWER_MS);
     });
 
     it('are shipped from where the one before came to in the last moment', async () => {

@@ -83,11 +83,19 @@ class FilesRun {
       if (isNew) downloaded++;
       if (failure !== undefined) failures.push({ id, failure });
     }
+    let removed = 0;
     for (const id of gone) {
-      await this.remove(id);
-      await this.index.forget(id);
+      try {
+        await this.remove(id);
+        await this.index.forget(id);
+        removed++;
+      } catch (cause) {
+        // The others are gone all the same; this one is tried again by the next run.
+        if (!(cause instanceof Failure)) throw cause;
+        failures.push({ id, failure: cause });
+      }
     }
-    return { downloaded, removed: gone.size, failures };
+    return { downloaded, removed, failures };
   }
 
   private async attempt(document: MirroredDocument): Promise<{ id: string; isNew: boolean; failure?: Failure }> {

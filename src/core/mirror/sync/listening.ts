@@ -113,7 +113,9 @@ export class Stream {
             await batch.add(item);
             item.handled();
           }
-          after = item.position ?? after;
+          // Another server behind the same address may be behind.
+          if (item.position === undefined || !isBehind(after, item.position)) continue;
+          after = item.position;
           if (placeOf(after).epoch !== end.epoch) return false;
           if (placeOf(after).number >= end.number) break;
         }

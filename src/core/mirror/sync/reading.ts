@@ -10,7 +10,7 @@ import { START, type WalkedPage, type WalkPosition } from '../../pages/walkoptio
 import { ApiFailure } from '../../transport/apifailure.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import type { Deidentifier } from '../deidentify/deidentifier.ts';
-import { type MirrorRecord, onlyFields, readOneRecord, readRecords } from '../records.ts';
+import { MirrorRecord, onlyFields, readOneRecord, readRecords } from '../records.ts';
 import type { LoadProgress, MirrorStore } from '../store.ts';
 import type { MirrorTable } from '../tables.ts';
 import { ASYNC_PAGE, delivered } from './delivery.ts';
@@ -262,7 +262,8 @@ export class ResourceReader {
     const path = pathOf(operationOf(this.table.resource, 'get'), id);
     try {
       const { data } = await client.request({ method: 'GET', path, read: readOneRecord, signal });
-      return this.chosen(data as Row);
+      if (data instanceof MirrorRecord) return this.chosen(data as unknown as Row);
+      throw localFailure('response.malformed', 'The server sent no record in response to its id.');
     } catch (cause) {
       if (cause instanceof ApiFailure && cause.status === 404) return undefined;
       throw cause;

@@ -45,8 +45,8 @@ interface Verified {
 }
 
 /**
- * Resources that should have been compared and were not: those that the service does not give only where they are named, or
- * where nothing was compared, which proves nothing.
+ * Resources that should have been compared, and were not. One that the service does not give is among them only where it
+ * was named, or where nothing at all was compared.
  */
 export function notCompared(resources: readonly VerifiedResource[], named: readonly string[]): VerifiedResource[] {
   const isAnyCompared = resources.some(({ complete }) => complete);
