@@ -9,6 +9,8 @@ let server: Server;
 let network: Network;
 
 beforeEach(() => {
+  // Not every test has it listen.
+  server = createServer();
   network = openNetwork();
 });
 
