@@ -145,20 +145,21 @@ class CompleteRead {
       yield* this.extra(this.undated(dated[0]));
     if (most(counts) === 0 && !this.service.isOrderKnown) yield* this.extra(this.afterTheLast(dated));
     if (this.service.isNumbered && !isSame(counts, this.before)) {
-      yield* this.extra(this.untilSettled(filters));
+      // One that was deleted meanwhile may have hidden another.
+      yield* this.passes(() => this.fromTheStart(filters));
       counts = await this.counts(filters);
     }
+    const isEnough = () => this.rows >= Math.min(most(counts), limit);
     for (const read of [() => this.afterTheLast(dated), () => this.fromTheStart(filters)]) {
+      if (isEnough()) break;
       // More may be added before the next count: as long as a pass finds some, another one may find the rest.
-      for (let passes = 0, before = -1; passes < MAX_PASSES && this.rows > before; passes++) {
-        if (this.rows >= Math.min(most(counts), limit)) break;
-        before = this.rows;
-        yield* this.extra(read());
+      yield* this.passes(read, async () => {
         counts = await this.counts(filters);
-      }
+        return isEnough();
+      });
     }
     const counted = most(counts);
-    if (this.rows < Math.min(counted, limit)) throw incomplete(counted, this.rows);
+    if (!isEnough()) throw incomplete(counted, this.rows);
     const { unread: unproved } = this.service;
     if (counts.some((count) => count !== undefined)) this.prove('count', counted, unproved);
     else this.prove(this.operation.dateLimit === undefined ? 'walk' : 'bound', null, unproved);
@@ -185,11 +186,15 @@ class CompleteRead {
     return this.all(filters);
   }
 
-  /** All rows but those that arrived, until there are none: one that was deleted meanwhile may have hidden another. */
-  private async *untilSettled(filters: readonly (string | undefined)[]): AsyncGenerator<WalkedPage> {
+  /** Passes of one kind, until one brings nothing new or `isLast` says so after it. */
+  private async *passes(
+    read: () => AsyncIterable<WalkedPage>,
+    isLast: () => Promise<boolean> = async () => false,
+  ): AsyncGenerator<WalkedPage> {
     for (let passes = 0, before = -1; passes < MAX_PASSES && this.rows > before; passes++) {
       before = this.rows;
-      yield* this.fromTheStart(filters);
+      yield* this.extra(read());
+      if (await isLast()) return;
     }
   }
 

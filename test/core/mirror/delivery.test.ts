@@ -32,37 +32,33 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A body without its first delivered record. */
-async function* lossy(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** The events of a stream (messages, heartbeats), each as it was sent. */
+async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let rest = '';
-  let isLost = false;
   for await (const part of body) {
     rest += Buffer.from(part).toString();
     const frames = rest.split(/(?<=\n\n)/);
     rest = frames.at(-1)?.endsWith('\n\n') ? '' : (frames.pop() ?? '');
-    for (const frame of frames) {
-      const isRecord = frame.includes('"operation":"READ"');
-      if (isRecord && !isLost) isLost = true;
-      else yield Buffer.from(frame);
-    }
+    yield* frames;
   }
 }
 
-/** A body that ends in order, behind so many events (messages, heartbeats). */
-function ended(body: AsyncIterable<Uint8Array>, events: number) {
-  return (async function* () {
-    let rest = '';
-    let left = events;
-    for await (const part of body) {
-      rest += Buffer.from(part).toString();
-      const frames = rest.split(/(?<=\n\n)/);
-      rest = frames.at(-1)?.endsWith('\n\n') ? '' : (frames.pop() ?? '');
-      for (const frame of frames) {
-        if (left-- <= 0) return;
-        yield Buffer.from(frame);
-      }
-    }
-  })();
+/** A body without its first delivered record. */
+async function* lossy(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isLost = false;
+  for await (const event of eventsOf(body)) {
+    if (event.includes('"operation":"READ"') && !isLost) isLost = true;
+    else yield Buffer.from(event);
+  }
+}
+
+/** A body that ends in order, behind so many events. */
+async function* ended(body: AsyncIterable<Uint8Array>, events: number): AsyncGenerator<Uint8Array> {
+  let left = events;
+  for await (const event of eventsOf(body)) {
+    if (left-- <= 0) return;
+    yield Buffer.from(event);
+  }
 }
 
 /** A network whose streams have another body. */
