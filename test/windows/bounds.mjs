@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** What Wine's server prints when it ends on an error of its own. Whatever runs then waits for it, for ever. */
 const CRASH = 'wineserver crashed';
 
-/** A crash is Wine's and not the product's, as long as it is rare. */
-const ATTEMPTS = 2;
+/** A crash is Wine's and not the product's, as long as it does not happen each time. */
+const ATTEMPTS = 5;
 
 /** The last line of a run without tests, too, says how many failed. Gives the exit code. */
 export function closing(passed, failed) {
@@ -32,7 +32,7 @@ export function endAfter(minutes) {
 
 /**
  * Runs tests, and shows what they print: `start` gets the file that they print to, and a signal to end them at once. If
- * Wine's server crashes they are ended and run again; if it crashes again they have failed. Gives the exit code.
+ * Wine's server crashes they are ended and run again; if it crashes each time they have failed. Gives the exit code.
  */
 export async function untilWineLasts(start, path) {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -46,7 +46,7 @@ export async function untilWineLasts(start, path) {
     await follow(path, code, crash);
     await file.close();
     if (!crash.signal.aborted) return code;
-    const next = attempt < ATTEMPTS ? 'The tests are run again from the start.' : 'That is once too often.';
+    const next = attempt < ATTEMPTS ? 'The tests are run again from the start.' : 'It does so each time.';
     process.stderr.write(`\nWine's own server crashed, which says nothing of the product. ${next}\n`);
   }
   return closing(0, 1);
