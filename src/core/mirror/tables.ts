@@ -143,7 +143,8 @@ function childOf(resource: Resource, field: string, { kind, about }: Field): Chi
     about,
     columns:
       kind.name === 'map'
-        ? [key, ...entryColumns(item, singularOf(item.target ?? entry), field)]
+        ? // The maps of the service are all of links (D24), and the target tells more than the name of the field.
+          [key, ...entryColumns(item, singularOf(item.target as string), field)]
         : entryColumns(item, entry, field),
   };
 }

@@ -8,7 +8,7 @@ import { targetOf } from './attempt.ts';
 import { bodyText, type Envelope, readEnvelope } from './envelope.ts';
 import { type ExchangeContext, type ExchangeResponse, exchange, type RetryNotice } from './exchange.ts';
 import { Pacer, type TransferStatistics } from './pacer.ts';
-import type { RetryPolicy } from './retry.ts';
+import { type RetryPolicy, retryDelay } from './retry.ts';
 import type { IncomingResponse, OutgoingBody, OutgoingRequest, Send } from './send.ts';
 import { outcomeUnknown, type WriteLookups } from './uncertainwrite.ts';
 
@@ -125,6 +125,15 @@ export class ApiClient {
       const isFinal = response.status !== 401 || renewed || !this.options.token.renew(token);
       if (isFinal) return this.finish(request, { ...response, afterUnknown });
     }
+  }
+
+  /**
+   * Waits before another attempt at what `open` gave: longer after each of `failed` ones, and at least the milliseconds
+   * that the server asked for. Rejects with the signal's reason.
+   */
+  waitToRetry(failed: number, retryAfter: number | undefined, signal: AbortSignal): Promise<void> {
+    const { clock, policy, random } = this.context;
+    return clock.sleep(retryDelay(failed, policy, random, retryAfter), signal);
   }
 
   /**

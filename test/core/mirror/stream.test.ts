@@ -5,7 +5,7 @@ import { delivered } from '../../../src/core/mirror/sync/delivery.ts';
 import { isBehind, Stream } from '../../../src/core/mirror/sync/listening.ts';
 import { findTable, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 import { eventOf, messageOf, streamAnswer } from '../stream/messages.ts';
-import { answer, clientOf, Script, type Step, success } from '../transport/script.ts';
+import { answer, clientOf, Script, SleepLog, type Step, success } from '../transport/script.ts';
 
 const PATIENTS = findTable('patients') as MirrorTable;
 const IMAGES = findTable('imageattachments') as MirrorTable;
@@ -38,6 +38,13 @@ describe('the head of a stream', () => {
     const lost = () => answer(503, '');
     expect(await headOf(false, lost(), lost(), lost())).toBeUndefined();
     await expect(headOf(true, lost(), lost(), lost())).rejects.toMatchObject({ status: 503 });
+  });
+
+  it('is asked for again after as long as the service says, and longer each time where it says nothing', async () => {
+    const clock = new SleepLog();
+    const script = new Script(answer(429, '', { 'retry-after': '30' }), answer(503, ''), streamAnswer([]));
+    expect(await new Stream(clientOf(script, { clock }), () => 0, never).head(true)).toBe('0a1b2c3d-40');
+    expect(clock.sleeps).toEqual([30_000, 1000]);
   });
 
   describe('of a service that says nothing', () => {
@@ -80,6 +87,16 @@ describe('the changes between two positions', () => {
     expect(await replay(at(40), at(44), events(41, 42), [late, ...events(42)], [late], events(43, 44))).toMatchObject({
       ...{ all: true, ids: [7041, 7042, 7043, 7044], left: 0 },
     });
+  });
+
+  it('are asked for again at once after a connection that brought some, and otherwise as late as the service says', async () => {
+    const clock = new SleepLog();
+    const busy = () => answer(429, '', { 'retry-after': '30' });
+    const script = new Script(streamAnswer(events(41)), busy(), answer(503, ''), streamAnswer(events(42)));
+    const stream = new Stream(clientOf(script, { clock }), () => 0, never);
+    const store = { receive: async () => {} } as unknown as MirrorStore;
+    expect(await stream.replay(at(40), at(42), store, new Map([[PATIENTS, 0]]))).toBe(true);
+    expect(clock.sleeps).toEqual([30_000, 1000]);
   });
 
   it.each([

@@ -59,22 +59,23 @@ export class Stream {
    * it had one before, and throws what does not say that there is none any more.
    */
   async head(isExpected = false): Promise<string | undefined> {
-    let lost: Failure | undefined;
+    let lost: ConnectionLost | undefined;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      if (attempt > 1) await this.client.waitToRetry(attempt - 1, lost?.retryAfter, this.signal);
       try {
         // What comes first tells where it begins.
         for await (const { position } of this.connect({ silence: ANSWER })) return position;
       } catch (cause) {
         this.signal.throwIfAborted();
         if (cause instanceof ConnectionLost) {
-          lost = cause instanceof ConnectionSilent ? undefined : cause.failure;
+          lost = cause instanceof ConnectionSilent ? undefined : cause;
           continue;
         }
         if (!(cause instanceof Failure) || cause.status === 401 || (isExpected && !saysThereIsNone(cause))) throw cause;
         return undefined;
       }
     }
-    if (isExpected && lost !== undefined) throw lost;
+    if (isExpected && lost !== undefined) throw lost.failure;
     return undefined;
   }
 
@@ -101,7 +102,9 @@ export class Stream {
     let after = from;
     for (let fruitless = 0; placeOf(after).number < end.number; ) {
       const before = after;
-      let failure: Failure | undefined;
+      let lost = new ConnectionLost(
+        localFailure('network.unreachable', 'The server closed the stream before the position that it named.'),
+      );
       const batch = new ChangeBatch(store, tables, this.deidentifier);
       try {
         for await (const item of this.connect({ after })) {
@@ -122,15 +125,12 @@ export class Stream {
       } catch (cause) {
         this.signal.throwIfAborted();
         if (!(cause instanceof ConnectionLost)) throw cause;
-        failure = cause.failure;
+        lost = cause;
       }
       await batch.flush();
       fruitless = after === before ? fruitless + 1 : 0;
-      if (fruitless === ATTEMPTS)
-        throw (
-          failure ??
-          localFailure('network.unreachable', 'The server closed the stream before the position that it named.')
-        );
+      if (fruitless === ATTEMPTS) throw lost.failure;
+      if (fruitless > 0) await this.client.waitToRetry(fruitless, lost.retryAfter, this.signal);
     }
     return true;
   }

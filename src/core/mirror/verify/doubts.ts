@@ -198,13 +198,13 @@ export class Doubts {
     );
   }
 
-  /** The wire names of the fields in which a row differs. */
+  /** The wire names of the fields in which a row differs that both sides have. */
   async fieldsOf(id: string): Promise<readonly string[]> {
-    const [row] = await this.database.rows<{ record: string | null }>(
+    const [row] = await this.database.rows<{ record: string }>(
       'SELECT record FROM _doubts WHERE resource = :name AND id = CAST(:id AS BIGINT)',
       { name: this.name, id },
     );
-    return row?.record == null ? [] : this.comparison.fieldsOf(recordOf(row.record));
+    return this.comparison.fieldsOf(recordOf((row as { record: string }).record));
   }
 
   /** Makes the copy what the service says, wherever it differs: a transaction. Rows that the service has not are deleted. */
