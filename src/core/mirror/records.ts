@@ -72,9 +72,9 @@ export function readRecords(body: Uint8Array): Envelope | undefined {
 function recordsOf(texts: readonly string[]): readonly MirrorRecord[] | undefined {
   try {
     return texts.map(recordOf);
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
+  } catch {
+    // Then the response is read as a whole, and tells by itself what is wrong.
+    return undefined;
   }
 }
 

@@ -33,6 +33,22 @@ describe('records in PostgreSQL', () => {
     }),
   );
 
+  postgresTest('that it refuses end a load with what it says, and are loaded once it takes them', (database) =>
+    Mirror.use(database, async (mirror) => {
+      expect((await mirror.sync(['transactiontags'])).exitCode).toBe(0);
+      const alter = (change: string) =>
+        onPostgres(async (client) => void (await client.query(`ALTER TABLE patients ${change}`)), mirror.url);
+      await alter('ADD CONSTRAINT nobody CHECK (id = 0)');
+      const { exitCode, stderr } = await mirror.sync(['patients']);
+      expect(exitCode).toBe(9);
+      expect(stderr).toMatch(/it refused a value \(23514\)/);
+      await alter('DROP CONSTRAINT nobody');
+      expect((await mirror.sync(['patients'])).exitCode).toBe(0);
+      const [{ n }] = (await mirror.read('SELECT count(*)::int AS n FROM patients')) as [{ n: number }];
+      expect(n).toBeGreaterThan(0);
+    }),
+  );
+
   postgresTest('takes what it has no form for, and learns new fields without keeping readers', async (database) => {
     const service = await startFaithful({ seed: 'postgres', moods: {} });
     try {

@@ -90,9 +90,8 @@ class FilesRun {
         await this.index.forget(id);
         removed++;
       } catch (cause) {
-        // The others are gone all the same; this one is tried again by the next run.
-        if (!(cause instanceof Failure)) throw cause;
-        failures.push({ id, failure: cause });
+        // Whatever it is, it is told as a Failure. The others are gone all the same; this one is tried again by the next run.
+        failures.push({ id, failure: cause as Failure });
       }
     }
     return { downloaded, removed, failures };

@@ -64,7 +64,7 @@ function copyLine(columns: readonly Target[], row: readonly StoredValue[]): stri
     const text = postgresText((columns[index] as Target).type, row[index] ?? null);
     if (index > 0) line += '\t';
     if (text === null) line += '\\N';
-    else line += MEANS.test(text) ? text.replace(/[\\\n\r\t]/g, (sign) => ESCAPED[sign] ?? sign) : text;
+    else line += MEANS.test(text) ? text.replace(/[\\\n\r\t]/g, (sign) => ESCAPED[sign] as string) : text;
   }
   return `${line}\n`;
 }

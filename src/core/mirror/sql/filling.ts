@@ -2,6 +2,7 @@ import { quoted } from '../names.ts';
 import { recordOf } from '../records.ts';
 import type { TableRows } from '../rows.ts';
 import { type MirrorColumn, OWN_COLUMNS, RECORD, SYNCED_AT } from '../tables.ts';
+import type { StoredValue } from '../values.ts';
 import type { MirrorDatabase, TableWriter, Target } from './database.ts';
 
 /** Rows that are filled at a time. */
@@ -34,7 +35,7 @@ export async function fillColumn(
     const texts = await writer.textsOf(found.map(({ id }) => id));
     const values = found.map(({ id, synced }) => {
       const text = texts.get(id) ?? '';
-      return [BigInt(id), rows.rowsOf(recordOf(text)).values[at] ?? null, synced, text];
+      return [BigInt(id), rows.rowsOf(recordOf(text)).values[at] as StoredValue, synced, text];
     });
     await database.insert(own, targets, values, { key: ['id'] });
   }

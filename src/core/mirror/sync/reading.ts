@@ -164,9 +164,7 @@ export class ResourceReader {
   private async stage(query: PageQuery): Promise<Proof> {
     const { store } = this.context;
     let proof = UNPROVED;
-    // There is one for each location: what one of them could not prove holds for all.
-    const onProof = (found: Proof) => (proof = proof.unproved === null ? found : proof);
-    const pages = this.pages({ ...query, onProof });
+    const pages = this.pages({ ...query, onProof: (found) => (proof = found) });
     await this.eachBatch(pages, (records) => store.stage(this.table, records));
     return proof;
   }

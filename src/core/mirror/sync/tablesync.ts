@@ -151,7 +151,8 @@ export class TableSync {
     const { reader, before } = this;
     const { isIncrement } = this.context;
     if (isIncrement && this.told === 0) return;
-    if (!reader.isTold) await this.readChanges(before.since);
+    // What is replayed is whole, so that it has a time.
+    if (!reader.isTold) await this.readChanges(before.since as string);
     if (isIncrement) return;
     if (reader.isByLocation && (await this.hasNewLocations())) return this.compare();
     await this.readMiscounted();
@@ -168,8 +169,8 @@ export class TableSync {
     return (await store.locations()).join() !== (await store.askedLocations()).join();
   }
 
-  private async readChanges(since: string | null): Promise<void> {
-    const from = Date.parse(since ?? this.began()) - OVERLAP;
+  private async readChanges(since: string): Promise<void> {
+    const from = Date.parse(since) - OVERLAP;
     await this.reader.stageChanges(new Date(from).toISOString().replace(/\.\d+Z$/, 'Z'));
   }
 
