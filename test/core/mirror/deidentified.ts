@@ -1,15 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import MirrorVerify from '../../../src/commands/mirror/verify.ts';
-import { runCommand, type World } from '../../cli/runcommand.ts';
-import { TestClock } from '../../support/clock.ts';
+import type { World } from '../../cli/runcommand.ts';
 import { LOCATIONS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
-import { testService } from '../../support/service.ts';
+import { mirrorFolder, openServer, runOnline, syncTo } from './mirroring.ts';
 import { queried } from './oracle.ts';
-import { disturbed, listening } from './practice.ts';
 
 /** Every field of it is one of a kind. */
 export const WANDA = line('PatientV1', {
@@ -37,29 +32,19 @@ export const WANDA = line('PatientV1', {
   firstVisitDate: '2019-08-07T16:05:04.000Z',
 });
 
-const clock = { now: Date.now, sleep: async () => {} };
-const still = disturbed(async () => {});
-
-/** A service, and a folder for de-identified mirrors of it and their keys. */
+/** A service, and a folder for de-identified mirrors of it and their keys, until the test ends. */
 export async function openPlace(records: Iterable<Readonly<Record<string, unknown>>> = [...allRecords(), WANDA]) {
-  const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  const [file, key] = [join(folder, 'practice.db'), join(folder, 'the.key')];
-  const service = await testService(records, { clock: new TestClock(Date.now()) });
-  const env = await listening(service);
-  const run = async (id: string, command: unknown, words: readonly string[], world: World = {}) => {
-    const ran = await runCommand(id, command, words, { env, clock, openNetwork: still, ...world });
-    return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
-  };
+  const { folder, file } = await mirrorFolder();
+  const key = join(folder, 'the.key');
+  const { service, env } = await openServer(records);
+  const run = (id: string, command: unknown, words: readonly string[], world: World = {}) =>
+    runOnline(id, command, words, { env, ...world });
   return {
     ...{ service, folder, file, key, run },
     sync: (words: readonly string[] = ['--deidentify', key], world: World = {}, to = file) =>
-      run('mirror:sync', MirrorSync, ['--to', to, '--json', ...words], world),
+      syncTo(to, words, { env, ...world }),
     verify: (words: readonly string[] = [], world: World = {}) =>
       run('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words], world),
-    close: async () => {
-      await service.close();
-      await rm(folder, { recursive: true, force: true });
-    },
   };
 }
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import MirrorExport from '../../../src/commands/mirror/export.ts';
+import { openNetwork } from '../../../src/core/transport/network.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
-import type { World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
 import { PATIENTS } from '../../support/ids.ts';
 import { organizationRecords, tokenRecords } from '../../support/practice.ts';
@@ -11,25 +11,21 @@ import type { TestService } from '../../support/service.ts';
 import { contentOf, openPlace, WANDA } from './deidentified.ts';
 import { queried, TABLES } from './oracle.ts';
 import { bytesBelow, Finder, originalsOf } from './originals.ts';
-import { changeSomething, disturbed, serverRecords, without } from './practice.ts';
+import { answered, changeSomething, disturbed, serverRecords, without } from './practice.ts';
 
-let place: Awaited<ReturnType<typeof openPlace>>;
+type Place = Awaited<ReturnType<typeof openPlace>>;
+
 let service: TestService;
 let folder: string;
 let file: string;
 let key: string;
+let sync: Place['sync'];
+let verify: Place['verify'];
+let run: Place['run'];
 
 beforeEach(async () => {
-  place = await openPlace();
-  ({ service, folder, file, key } = place);
+  ({ service, folder, file, key, sync, verify, run } = await openPlace());
 });
-
-afterEach(() => place.close());
-
-const sync: typeof place.sync = (...given) => place.sync(...given);
-const verify: typeof place.verify = (...given) => place.verify(...given);
-const run: typeof place.run = (...given) => place.run(...given);
-const still = disturbed(async () => {});
 
 async function firstId(path: string): Promise<unknown> {
   const { body } = await service.call('GET', path, { query: { lastId: 0 } });
@@ -65,13 +61,10 @@ describe('a de-identified mirror', () => {
     expect(await sync([], { openNetwork: watching })).toMatchObject({ exitCode: 0 });
     seen.push(last);
     // Without the stream everything is read, swept and compared.
-    const network: World['openNetwork'] = (options) => {
-      const opened = watching(options);
-      return {
-        ...opened,
-        send: (request) => opened.send({ ...request, url: request.url.replace('/stream', '/nothing') }),
-      };
-    };
+    const network = answered(async (url) => {
+      last = await bytesBelow(folder);
+      return url.replace('/stream', '/nothing');
+    });
     for (let change = 0; change < 10; change++) await changeSomething(service, draws);
     for (const original of await originals()) known.add(original);
     expect(await sync([], { openNetwork: network })).toMatchObject({ exitCode: 0 });
@@ -86,7 +79,6 @@ describe('a de-identified mirror', () => {
     const empty = await openPlace([...organizationRecords(), ...tokenRecords()]);
     await empty.sync(['--deidentify', empty.key, '--history']);
     const words = new Finder(known).in(await bytesBelow(empty.folder));
-    await empty.close();
     // The copy's own instants are of today.
     const today = new Date().toISOString().slice(0, 10);
     const finder = new Finder([...known].filter((original) => !words.has(original) && !original.startsWith(today)));
@@ -157,22 +149,13 @@ describe('a de-identified mirror', () => {
   });
 
   it.each(['the stream', 'lastModified'])('after changes told by %s is what a new one with its key is', async (how) => {
-    const network = how === 'the stream' ? still : without('/stream');
+    const network = how === 'the stream' ? openNetwork : without('/stream');
     await sync(['--deidentify', key], { openNetwork: network });
     const draws = new Draws(`de-identified by ${how}`);
-    const meanwhile: World['openNetwork'] = (options) => {
-      const opened = disturbed(async () => {
-        if (draws.chance(0.3)) await changeSomething(service, draws);
-      })(options);
-      return {
-        ...opened,
-        send: (request) =>
-          opened.send({
-            ...request,
-            url: how === 'the stream' ? request.url : request.url.replace('/stream', '/nothing'),
-          }),
-      };
-    };
+    const meanwhile = answered(async (url) => {
+      if (draws.chance(0.3)) await changeSomething(service, draws);
+      return how === 'the stream' ? url : url.replace('/stream', '/nothing');
+    });
     for (let round = 0; round < (how === 'the stream' ? 2 : 1); round++) {
       for (let change = 0; change < 8; change++) await changeSomething(service, draws);
       const busy = await sync([], { openNetwork: meanwhile });

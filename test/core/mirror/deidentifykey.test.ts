@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import { Permutation } from '../../../src/core/mirror/deidentify/permutation.ts';
 import { need, OWNER_ONLY } from '../../support/capabilities.ts';
@@ -9,21 +9,18 @@ import { openPlace } from './deidentified.ts';
 import { queried } from './oracle.ts';
 import { bytesBelow } from './originals.ts';
 
-let place: Awaited<ReturnType<typeof openPlace>>;
+type Place = Awaited<ReturnType<typeof openPlace>>;
+
 let folder: string;
 let file: string;
 let key: string;
+let sync: Place['sync'];
+let verify: Place['verify'];
+let run: Place['run'];
 
 beforeEach(async () => {
-  place = await openPlace();
-  ({ folder, file, key } = place);
+  ({ folder, file, key, sync, verify, run } = await openPlace());
 });
-
-afterEach(() => place.close());
-
-const sync: typeof place.sync = (...given) => place.sync(...given);
-const verify: typeof place.verify = (...given) => place.verify(...given);
-const run: typeof place.run = (...given) => place.run(...given);
 
 describe('the key of a de-identified mirror', () => {
   it('is made for its owner alone, kept, and told from another one', async () => {

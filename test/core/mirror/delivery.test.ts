@@ -1,19 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
-import { jsonFailure, runCommand } from '../../cli/runcommand.ts';
-import { TestClock } from '../../support/clock.ts';
+import { jsonFailure } from '../../cli/runcommand.ts';
 import { big, CLAIMS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import type { TestService } from '../../support/service.ts';
+import { mirrorFolder, openServer, syncTo } from './mirroring.ts';
 import { queried } from './oracle.ts';
-import { listening } from './practice.ts';
 
 let service: TestService;
-let folder: string;
 let file: string;
 let env: Readonly<Record<string, string>>;
 
@@ -21,15 +15,8 @@ beforeEach(async () => {
   const images = Array.from({ length: 25 }, (_, index) =>
     line('ImageAttachmentV1', { id: big(60_000 + index), insuranceClaim: { id: CLAIMS.sent } }),
   );
-  service = await testService([...allRecords(), ...images], { clock: new TestClock(Date.now()) });
-  env = await listening(service);
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
-});
-
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
+  ({ file } = await mirrorFolder());
+  ({ service, env } = await openServer([...allRecords(), ...images]));
 });
 
 /** The events of a stream (messages, heartbeats), each as it was sent. */
@@ -73,10 +60,7 @@ function streams(body: (of: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Arr
   };
 }
 
-const sync = (resource: string, network = openNetwork) =>
-  runCommand('mirror:sync', MirrorSync, [resource, '--to', file, '--json'], {
-    ...{ env, openNetwork: network, clock: { now: Date.now, sleep: async () => {} } },
-  });
+const sync = (resource: string, network = openNetwork) => syncTo(file, [resource], { env, openNetwork: network });
 
 const stateOf = (resource: string) =>
   queried(file, `SELECT complete, rows FROM _mirror WHERE resource = '${resource}'`);

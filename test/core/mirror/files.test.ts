@@ -1,16 +1,14 @@
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
-import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
 import { OWNER_ONLY } from '../../support/capabilities.ts';
-import { TestClock } from '../../support/clock.ts';
 import { PATIENTS } from '../../support/ids.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { listening } from './practice.ts';
+import type { TestService } from '../../support/service.ts';
+import { answer } from '../transport/script.ts';
+import { mirrorFolder, openServer, syncTo } from './mirroring.ts';
+import { answered } from './practice.ts';
 
 let service: TestService;
 let folder: string;
@@ -21,39 +19,22 @@ let env: Readonly<Record<string, string>>;
 let fetched: string[];
 
 beforeEach(async () => {
-  service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  env = await listening(service);
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ folder, file } = await mirrorFolder());
+  ({ service, env } = await openServer());
   files = join(folder, 'contents');
   fetched = [];
 });
 
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
 /** A network on which the content at some address is not sent. */
-const network =
-  (isDown: (url: string) => boolean = () => false): NonNullable<World['openNetwork']> =>
-  (options: NetworkOptions) => {
-    const opened = openNetwork(options);
-    const send: typeof opened.send = async (request) => {
-      if (!new URL(request.url).pathname.startsWith('/files/')) return opened.send(request);
-      fetched.push(request.url);
-      return isDown(request.url) ? { status: 410, headers: {}, body: (async function* () {})() } : opened.send(request);
-    };
-    return { ...opened, send };
-  };
-
-async function sync(words: readonly string[] = [], world: World = {}, to = file) {
-  const ran = await runCommand('mirror:sync', MirrorSync, ['--to', to, '--json', ...words], {
-    ...{ env, clock: { now: Date.now, sleep: async () => {} }, openNetwork: network() },
-    ...world,
+const network = (isDown: (url: string) => boolean = () => false) =>
+  answered((url) => {
+    if (!new URL(url).pathname.startsWith('/files/')) return undefined;
+    fetched.push(url);
+    return isDown(url) ? answer(410, '') : undefined;
   });
-  return { ...ran, json: ran.stdout === '' ? undefined : JSON.parse(ran.stdout) };
-}
+
+const sync = (words: readonly string[] = [], world: World = {}, to = file) =>
+  syncTo(to, words, { env, openNetwork: network(), ...world });
 
 interface Document {
   readonly id: number;

@@ -1,63 +1,26 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
-import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
-import { runCommand } from '../../cli/runcommand.ts';
-import { TestClock } from '../../support/clock.ts';
+import { beforeEach, expect, it } from 'vitest';
+import type { World } from '../../cli/runcommand.ts';
 import { PATIENTS } from '../../support/ids.ts';
-import { type TestService, testService } from '../../support/service.ts';
-import { listening } from './practice.ts';
+import type { TestService } from '../../support/service.ts';
+import { mirrorFolder, openServer, syncTo } from './mirroring.ts';
+import { disturbed } from './practice.ts';
 
 let service: TestService;
 let folder: string;
+let file: string;
 let files: string;
 let env: Readonly<Record<string, string>>;
-/** Documents that were asked for by their ids. */
-let asked: string[];
-/** What is answered to that in place of the service. */
-let answerTo: ((id: string) => { readonly status: number; readonly text: string } | undefined) | undefined;
 
 beforeEach(async () => {
-  service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  env = await listening(service);
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  ({ folder, file } = await mirrorFolder());
+  ({ service, env } = await openServer());
   files = join(folder, 'contents');
-  asked = [];
-  answerTo = undefined;
 });
 
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-function network(options: NetworkOptions): ReturnType<typeof openNetwork> {
-  const opened = openNetwork(options);
-  const send: typeof opened.send = async (request) => {
-    const [, id] = /\/documents\/(\d+)$/.exec(new URL(request.url).pathname) ?? [];
-    if (id === undefined) return opened.send(request);
-    asked.push(id);
-    const own = answerTo?.(id);
-    if (own === undefined) return opened.send(request);
-    const body = (async function* () {
-      yield Buffer.from(own.text);
-    })();
-    return { status: own.status, headers: {}, body };
-  };
-  return { ...opened, send };
-}
-
-async function sync(...words: string[]) {
-  const ran = await runCommand(
-    'mirror:sync',
-    MirrorSync,
-    ['documents', '--to', join(folder, 'practice.db'), '--files', files, '--json', ...words],
-    { env, clock: { now: Date.now, sleep: async () => {} }, openNetwork: network },
-  );
-  return { ...ran, json: ran.stdout === '' ? undefined : JSON.parse(ran.stdout) };
-}
+const sync = (words: readonly string[] = [], world: World = {}) =>
+  syncTo(file, ['documents', '--files', files, ...words], { env, ...world });
 
 async function upload(name: string): Promise<string> {
   const file = { content: Buffer.from(`%PDF-1.4 ${name}`).toString('base64') };
@@ -72,10 +35,10 @@ const names = (id: string) => readdir(join(files, id)).catch(() => undefined);
 
 it('a mistake of molar ends the sync', async () => {
   await upload('letter');
-  answerTo = () => {
-    throw new TypeError('a mistake');
-  };
-  expect((await sync()).exitCode).toBe(1);
+  const openNetwork = disturbed(async (url) => {
+    if (/\/documents\/\d+$/.test(new URL(url).pathname)) throw new TypeError('a mistake');
+  });
+  expect((await sync([], { openNetwork })).exitCode).toBe(1);
 });
 
 it('a folder of a document has its file alone, and what was forgotten stays so after a run that was killed', async () => {
@@ -100,6 +63,6 @@ it('a folder of a document has its file alone, and what was forgotten stays so a
 
 it('files of documents whose names were not chosen have names of their ids', async () => {
   const id = await upload('letter');
-  expect((await sync('--columns', 'documents:mimeType')).exitCode).toBe(0);
+  expect((await sync(['--columns', 'documents:mimeType'])).exitCode).toBe(0);
   expect(await names(id)).toEqual([`document-${id}`]);
 });

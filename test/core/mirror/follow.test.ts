@@ -1,50 +1,34 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { EXIT } from '../../../src/catalog/failures.ts';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { localFailure } from '../../../src/core/failure.ts';
-import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand } from '../../cli/runcommand.ts';
-import { type Faithful, startFaithful } from '../../faithful/service.ts';
-import { TestClock } from '../../support/clock.ts';
-import { testService } from '../../support/service.ts';
-import { listening } from './practice.ts';
+import type { Faithful } from '../../faithful/service.ts';
+import { answer } from '../transport/script.ts';
+import { mirrorFolder, openFaithful, openServer, syncTo } from './mirroring.ts';
+import { answered } from './practice.ts';
 
 /** More waits than a run has that comes to its end. */
 const MANY = 300;
 
-let folder: string;
 let file: string;
 /** Paths that fail, and how. */
 let failing: RegExp | undefined;
 let failure: 'away' | 503 | 401 | 400;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ file } = await mirrorFolder());
   failing = undefined;
 });
 
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-function network(options: NetworkOptions): ReturnType<typeof openNetwork> {
-  const opened = openNetwork(options);
-  const send: typeof opened.send = async (request) => {
-    if (failing === undefined || !failing.test(request.url)) return opened.send(request);
-    // Nothing listens there.
-    if (failure === 'away') return opened.send({ ...request, url: 'http://127.0.0.1:1/' });
-    return { status: failure, headers: {}, body: (async function* () {})() };
-  };
-  return { ...opened, send };
-}
+const openNetwork = answered((url) => {
+  if (!failing?.test(url)) return undefined;
+  // Nothing listens there.
+  return failure === 'away' ? 'http://127.0.0.1:1/' : answer(failure, '');
+});
 
 const sync = (words: readonly string[], env: Readonly<Record<string, string>>) =>
-  runCommand('mirror:sync', MirrorSync, ['--to', file, '--json', ...words], {
-    ...{ env, openNetwork: network },
-    clock: { now: Date.now, sleep: async () => {} },
-  });
+  syncTo(file, words, { env, openNetwork });
 
 /** Follows a service without a stream, and does something at each event, until there is nothing left to do. */
 async function follow(service: Faithful, steps: readonly (() => void)[], words: readonly string[] = []) {
@@ -58,7 +42,7 @@ async function follow(service: Faithful, steps: readonly (() => void)[], words: 
     MirrorSync,
     ['patients', 'transactiontags', '--to', file, '--json', '--follow', ...words],
     {
-      ...{ env: service.env, openNetwork: network, signal: ended.signal },
+      ...{ env: service.env, openNetwork, signal: ended.signal },
       clock: {
         now: Date.now,
         sleep: async (milliseconds) => {
@@ -80,121 +64,92 @@ async function follow(service: Faithful, steps: readonly (() => void)[], words: 
 }
 
 it.each(['away', 503] as const)('tells that a service without a stream is gone, and there again: %s', async (kind) => {
-  const service = await startFaithful({ seed: 'follow', moods: {} });
+  const service = await openFaithful({ seed: 'follow' });
   failure = kind;
-  try {
-    const [patient] = service.records('patients');
-    const { events } = await follow(service, [
-      () => (failing = /./),
-      () => (failing = undefined),
-      () => service.edit('patients', Number(patient?.id), { lastName: 'Changed' }),
-    ]);
-    expect(events).toEqual(['synced', 'disconnected', 'connected', 'changed']);
-  } finally {
-    await service.close();
-  }
+  const [patient] = service.records('patients');
+  const { events } = await follow(service, [
+    () => (failing = /./),
+    () => (failing = undefined),
+    () => service.edit('patients', Number(patient?.id), { lastName: 'Changed' }),
+  ]);
+  expect(events).toEqual(['synced', 'disconnected', 'connected', 'changed']);
 });
 
 it('asks a service without a stream as often as it is told to, and after an outage soon', async () => {
-  const service = await startFaithful({ seed: 'follow', moods: {} });
+  const service = await openFaithful({ seed: 'follow' });
   failure = 'away';
-  try {
-    const { events, waits } = await follow(
-      service,
-      [() => (failing = /./), () => (failing = undefined)],
-      ['--fresh', '7m'],
-    );
-    expect(events).toEqual(['synced', 'disconnected', 'connected']);
-    // The last wait is what the interruption ends.
-    expect([waits[0], waits.at(-2), waits.at(-1)]).toEqual([420_000, 500, 420_000]);
-  } finally {
-    await service.close();
-  }
+  const { events, waits } = await follow(
+    service,
+    [() => (failing = /./), () => (failing = undefined)],
+    ['--fresh', '7m'],
+  );
+  expect(events).toEqual(['synced', 'disconnected', 'connected']);
+  // The last wait is what the interruption ends.
+  expect([waits[0], waits.at(-2), waits.at(-1)]).toEqual([420_000, 500, 420_000]);
 });
 
 it('goes on with the others when a resource is refused, and says so once each time', async () => {
-  const service = await startFaithful({ seed: 'follow', moods: {} });
+  const service = await openFaithful({ seed: 'follow' });
   failure = 400;
-  try {
-    const [patient] = service.records('patients');
-    let edits = 0;
-    const edit = () => service.edit('patients', Number(patient?.id), { lastName: `Changed ${++edits}` });
-    const start = () => {
-      failing = /transactiontags/;
-      edit();
-    };
-    const heal = () => {
-      failing = undefined;
-      edit();
-    };
-    const { events, stderr } = await follow(service, [start, edit, heal, start, edit]);
-    expect(events).toEqual(['synced', 'changed', 'changed', 'changed', 'changed', 'changed']);
-    expect(stderr.match(/transactiontags: not up to date/g)).toHaveLength(2);
-  } finally {
-    await service.close();
-  }
+  const [patient] = service.records('patients');
+  let edits = 0;
+  const edit = () => service.edit('patients', Number(patient?.id), { lastName: `Changed ${++edits}` });
+  const start = () => {
+    failing = /transactiontags/;
+    edit();
+  };
+  const heal = () => {
+    failing = undefined;
+    edit();
+  };
+  const { events, stderr } = await follow(service, [start, edit, heal, start, edit]);
+  expect(events).toEqual(['synced', 'changed', 'changed', 'changed', 'changed', 'changed']);
+  expect(stderr.match(/transactiontags: not up to date/g)).toHaveLength(2);
 });
 
 it('is as of before while one resource fails in a way that passes', async () => {
-  const service = await startFaithful({ seed: 'follow', moods: {} });
+  const service = await openFaithful({ seed: 'follow' });
   failure = 503;
-  try {
-    const { asOfs, events } = await follow(service, [() => (failing = /transactiontags/)]);
-    expect(events).toEqual(['synced', 'disconnected']);
-    expect(asOfs[1]).toBe(asOfs[0]);
-  } finally {
-    await service.close();
-  }
+  const { asOfs, events } = await follow(service, [() => (failing = /transactiontags/)]);
+  expect(events).toEqual(['synced', 'disconnected']);
+  expect(asOfs[1]).toBe(asOfs[0]);
 });
 
 it('says once that a list lacks most of its records, which no other attempt will mend', async () => {
-  const service = await startFaithful({ seed: 'lacking', moods: {}, practice: { tags: 150 } });
-  try {
-    const [patient] = service.records('patients');
-    let edits = 0;
-    const edit = () => service.edit('patients', Number(patient?.id), { lastName: `Changed ${++edits}` });
-    const lose = () => {
-      for (const { id } of service.records('transactiontags').slice(10)) service.remove('transactiontags', Number(id));
-      edit();
-    };
-    const { events, stderr } = await follow(service, [lose, edit, edit]);
-    expect(events).toEqual(['synced', 'changed', 'changed', 'changed']);
-    expect(stderr.match(/transactiontags: not up to date/g)).toHaveLength(1);
-  } finally {
-    await service.close();
-  }
+  const service = await openFaithful({ seed: 'lacking', practice: { tags: 150 } });
+  const [patient] = service.records('patients');
+  let edits = 0;
+  const edit = () => service.edit('patients', Number(patient?.id), { lastName: `Changed ${++edits}` });
+  const lose = () => {
+    for (const { id } of service.records('transactiontags').slice(10)) service.remove('transactiontags', Number(id));
+    edit();
+  };
+  const { events, stderr } = await follow(service, [lose, edit, edit]);
+  expect(events).toEqual(['synced', 'changed', 'changed', 'changed']);
+  expect(stderr.match(/transactiontags: not up to date/g)).toHaveLength(1);
 });
 
 it('ends at once when the credentials are refused: every other resource would be, too', async () => {
-  const service = await startFaithful({ seed: 'refused', moods: {} });
+  const service = await openFaithful({ seed: 'refused' });
   failure = 401;
   failing = /\/transactions\b/;
-  try {
-    const { exitCode, stdout } = await sync([], service.env);
-    expect([exitCode, stdout]).toEqual([EXIT.auth, '']);
-    const asked = service.requests.map(({ path }) => path);
-    expect([asked.includes('/api/v1/patients'), asked.includes('/api/v1/appointmenthistories')]).toEqual([true, false]);
-  } finally {
-    await service.close();
-  }
+  const { exitCode, stdout } = await sync([], service.env);
+  expect([exitCode, stdout]).toEqual([EXIT.auth, '']);
+  const asked = service.requests.map(({ path }) => path);
+  expect([asked.includes('/api/v1/patients'), asked.includes('/api/v1/appointmenthistories')]).toEqual([true, false]);
 });
 
 it.each(['away', 503] as const)('does not take a stream that fails for none: %s', async (kind) => {
-  const service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  const env = await listening(service);
-  try {
-    await sync([], env);
-    // The end of what the first one had delivered is a message, too.
-    await service.service.deliveries.idle();
-    const { position } = JSON.parse((await sync([], env)).stdout);
-    failure = kind;
-    failing = /\/stream/;
-    expect((await sync([], env)).exitCode).toBe(8);
-    failing = undefined;
-    const again = JSON.parse((await sync([], env)).stdout);
-    expect(again).toMatchObject({ position, complete: true });
-    expect(again.requests).toBeLessThanOrEqual(12);
-  } finally {
-    await service.close();
-  }
+  const { service, env } = await openServer();
+  await sync([], env);
+  // The end of what the first one had delivered is a message, too.
+  await service.service.deliveries.idle();
+  const { position } = (await sync([], env)).json;
+  failure = kind;
+  failing = /\/stream/;
+  expect((await sync([], env)).exitCode).toBe(8);
+  failing = undefined;
+  const { json: again } = await sync([], env);
+  expect(again).toMatchObject({ position, complete: true });
+  expect(again.requests).toBeLessThanOrEqual(12);
 });

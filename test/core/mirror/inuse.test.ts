@@ -1,35 +1,28 @@
-import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { readdir, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { lockOwner } from '../../../src/cli/process/lockowner.ts';
 import MirrorReset from '../../../src/commands/mirror/reset.ts';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { holdMirror } from '../../../src/core/mirror/access.ts';
-import { openNetwork } from '../../../src/core/transport/network.ts';
 import { sqlitePackage } from '../../../src/sqlite/open.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { startFaithful } from '../../faithful/service.ts';
 import { need } from '../../support/capabilities.ts';
+import { clock, mirrorFolder, syncTo } from './mirroring.ts';
 
 let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ folder, file } = await mirrorFolder());
   const service = await startFaithful({ seed: 'in use', moods: {} });
-  const world = { env: service.env, clock, openNetwork };
-  await runCommand('mirror:sync', MirrorSync, ['transactiontags', '--to', file], world);
+  await syncTo(file, ['transactiontags'], { env: service.env });
   await service.close();
 });
 
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-const clock = { now: Date.now, sleep: async () => {} };
 const env = { MOLAR_CONFIG_DIR: '/nonexistent' };
 const status = (words: readonly string[]) => runCommand('mirror:status', MirrorStatus, [...words, '--json'], { env });
 

@@ -1,41 +1,33 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import MirrorReset from '../../../src/commands/mirror/reset.ts';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
-import { openNetwork } from '../../../src/core/transport/network.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { jsonFailure, runCommand, type World } from '../../cli/runcommand.ts';
-import { type Faithful, type Options, startFaithful } from '../../faithful/service.ts';
+import type { Faithful, Options } from '../../faithful/service.ts';
 import type { Fields } from '../../faithful/store.ts';
 import { OWNER_ONLY } from '../../support/capabilities.ts';
+import { mirrorFolder, openFaithful, runOnline } from './mirroring.ts';
 import { queried, TABLES, wrongRows } from './oracle.ts';
+import { answered } from './practice.ts';
 
 let service: Faithful;
 let folder: string;
 let file: string;
 
-const clock = { now: Date.now, sleep: async () => {} };
-
 async function start(options: Partial<Options> = {}): Promise<void> {
-  service = await startFaithful({ seed: 'file', moods: {}, ...options });
+  service = await openFaithful({ seed: 'file', ...options });
 }
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
-});
-
-afterEach(async () => {
-  await service?.close();
-  await rm(folder, { recursive: true, force: true });
+  ({ folder, file } = await mirrorFolder());
 });
 
 function sync(words: readonly string[], world: World = {}) {
   const env = { ...service.env, MOLAR_CONFIG_DIR: folder, ...world.env };
-  return runCommand('mirror:sync', MirrorSync, words, { clock, openNetwork, ...world, env });
+  return runOnline('mirror:sync', MirrorSync, words, { ...world, env });
 }
 
 const status = (words: readonly string[]) =>
@@ -146,13 +138,8 @@ describe('the file of a mirror', () => {
     expect(service.requests.every(({ path, query }) => path !== '/api/v1/patients' || query.responseFields)).toBe(true);
     // Whatever the service sends.
     await rm(file);
-    const openAll: typeof openNetwork = (options) => {
-      const network = openNetwork(options);
-      const send: typeof network.send = (request) =>
-        network.send({ ...request, url: request.url.replace(/responseFields=[^&]*&?/, '') });
-      return { ...network, send };
-    };
-    expect((await sync(words, { openNetwork: openAll })).exitCode).toBe(0);
+    const openNetwork = answered((url) => url.replace(/responseFields=[^&]*&?/, ''));
+    expect((await sync(words, { openNetwork })).exitCode).toBe(0);
     expect(kept()).toEqual(['id', 'lastName', 'phones']);
   });
 

@@ -1,19 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import MirrorVerify from '../../../src/commands/mirror/verify.ts';
-import { runCommand, type World } from '../../cli/runcommand.ts';
-import { TestClock } from '../../support/clock.ts';
+import type { World } from '../../cli/runcommand.ts';
 import type { TestDatabase } from '../../support/postgres.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import type { TestService } from '../../support/service.ts';
+import { mirrorFolder, openServer, runOnline } from './mirroring.ts';
 import { TABLES, wrongRowsBy } from './oracle.ts';
 import { readPostgres } from './postgresoracle.ts';
-import { disturbed, listening, serverRecords } from './practice.ts';
-
-const clock = { now: Date.now, sleep: async () => {} };
+import { serverRecords } from './practice.ts';
 
 /** A mirror of our server in a schema of its own. The address has a password, which nobody is to see. */
 export class Mirror {
@@ -24,24 +19,17 @@ export class Mirror {
   ) {}
 
   static async use(database: TestDatabase, work: (mirror: Mirror) => Promise<void>): Promise<void> {
-    const service = await testService(undefined, { clock: new TestClock(Date.now()) });
-    const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-    try {
-      const env = await listening(service);
-      const url = new URL(database.url);
-      url.password = 'geheim';
-      await work(new Mirror(service, url.href, { ...env, MOLAR_CONFIG_DIR: folder }));
-    } finally {
-      await service.close();
-      await rm(folder, { recursive: true, force: true });
-    }
+    const { folder } = await mirrorFolder();
+    const { service, env } = await openServer();
+    const url = new URL(database.url);
+    url.password = 'geheim';
+    await work(new Mirror(service, url.href, { ...env, MOLAR_CONFIG_DIR: folder }));
   }
 
   async run(id: string, command: unknown, words: readonly string[], world: World = {}) {
-    const { env } = this;
-    const ran = await runCommand(id, command, words, { clock, env, openNetwork: disturbed(async () => {}), ...world });
+    const ran = await runOnline(id, command, words, { env: this.env, ...world });
     expect(ran.stdout + ran.stderr).not.toContain('geheim');
-    return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
+    return ran;
   }
 
   sync(words: readonly string[] = [], world: World = {}) {

@@ -1,5 +1,6 @@
 import type { Network, NetworkOptions } from '../../../src/core/transport/network.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
+import type { IncomingResponse } from '../../../src/core/transport/send.ts';
 import { ImportRefused } from '../../../src/server/import/lines.ts';
 import type { Draws } from '../../faithful/random.ts';
 import { big, LOCATIONS, OPERATORIES, ORGANIZATION, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
@@ -220,24 +221,29 @@ export function inProcess({ app, clock }: Pick<TestService, 'app' | 'clock'>) {
   };
 }
 
-/** A network on which something happens before a request now and then. */
-export function disturbed(before: (url: string) => Promise<void>) {
-  return (options: NetworkOptions): ReturnType<typeof openNetwork> => {
+type Other = IncomingResponse | string | undefined;
+
+/** A network on which something may answer in place of the service: a response, or another address. */
+export function answered(by: (url: string) => Other | Promise<Other>) {
+  return (options: NetworkOptions): Network => {
     const network = openNetwork(options);
-    const send: typeof network.send = async (request) => {
-      await before(request.url);
-      return network.send(request);
+    const send: Network['send'] = async (request) => {
+      const other = await by(request.url);
+      return typeof other === 'object' ? other : network.send({ ...request, url: other ?? request.url });
     };
     return { ...network, send };
   };
 }
 
+/** A network on which something happens before a request now and then. */
+export function disturbed(before: (url: string) => Promise<void>) {
+  return answered(async (url) => {
+    await before(url);
+    return url;
+  });
+}
+
 /** A network to a service that has nothing at addresses with this text. */
 export function without(part: string) {
-  return (options: NetworkOptions): ReturnType<typeof openNetwork> => {
-    const network = openNetwork(options);
-    const send: typeof network.send = (request) =>
-      network.send({ ...request, url: request.url.replace(part, '/nothing') });
-    return { ...network, send };
-  };
+  return answered((url) => url.replace(part, '/nothing'));
 }

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,6 +14,7 @@ import { TestClock } from '../../support/clock.ts';
 import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { mirrorFolder, syncTo } from './mirroring.ts';
 import { queried, wrongTables } from './oracle.ts';
 import { disturbed, listening, serverRecords } from './practice.ts';
 
@@ -34,18 +34,14 @@ let service: TestService;
 let env: Readonly<Record<string, string>>;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ folder, file } = await mirrorFolder());
   data = join(folder, 'data');
   // What is there is older than a sync asks for changes again, by the clock that its responses tell.
   await start(0, allRecords());
   service.clock.advance(HOUR);
 });
 
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => service.close());
 
 async function start(port = 0, records: ReturnType<typeof allRecords> = []): Promise<void> {
   const clock = service?.clock ?? new TestClock(Date.now() - HOUR);
@@ -55,12 +51,9 @@ async function start(port = 0, records: ReturnType<typeof allRecords> = []): Pro
 
 async function sync(words: readonly string[] = [], world: World = {}) {
   const clock = { now: service.clock.now, sleep: async () => {} };
-  const ran = await runCommand('mirror:sync', MirrorSync, ['--to', file, '--json', ...words], {
-    ...{ env, clock, openNetwork },
-    ...world,
-  });
-  expect(ran.exitCode, ran.stderr).toBe(0);
-  return JSON.parse(ran.stdout) as { position: string; resources: { resource: string; deleted: number }[] };
+  const { exitCode, stderr, json } = await syncTo(file, words, { env, clock, ...world });
+  expect(exitCode, stderr).toBe(0);
+  return json as { position: string; resources: { resource: string; deleted: number }[] };
 }
 
 async function wrong(): Promise<Record<string, string[]>> {

@@ -1,19 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { describe, expect, it } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
-import { runCommand, type World } from '../../cli/runcommand.ts';
+import type { World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
-import { TestClock } from '../../support/clock.ts';
 import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { line } from '../../support/practice.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import type { TestService } from '../../support/service.ts';
+import { clock, mirrorFolder, openServer, syncTo } from './mirroring.ts';
 import { queried, TABLES, wrongRows, wrongTables } from './oracle.ts';
-import { changeSomething, disturbed, inProcess, listening, serverRecords, without } from './practice.ts';
+import { changeSomething, disturbed, inProcess, serverRecords, without } from './practice.ts';
 import { troubled } from './troubles.ts';
 
 const PAYMENT = {
@@ -28,33 +24,15 @@ const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 3);
 const FIRST = Number(process.env.MOLAR_MIRROR_SEED ?? 1);
 
 let service: TestService;
-let folder: string;
 let file: string;
 let env: Readonly<Record<string, string>>;
 
 async function open(): Promise<void> {
-  service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  env = await listening(service);
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ file } = await mirrorFolder());
+  ({ service, env } = await openServer());
 }
 
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-const clock = { now: Date.now, sleep: async () => {} };
-
-async function sync(words: readonly string[] = [], world: World = {}) {
-  const ran = await runCommand('mirror:sync', MirrorSync, ['--to', file, '--json', ...words], {
-    env,
-    clock,
-    openNetwork: disturbed(async () => {}),
-    ...world,
-  });
-  return { ...ran, summary: ran.stdout === '' ? undefined : JSON.parse(ran.stdout) };
-}
+const sync = (words: readonly string[] = [], world: World = {}) => syncTo(file, words, { env, ...world });
 
 async function wrong(): Promise<Record<string, string[]>> {
   return wrongTables(file, await serverRecords(service));
@@ -156,7 +134,7 @@ async function follow(seed: string): Promise<void> {
     });
     if (!killed.signal.aborted) {
       expect(busy.exitCode, busy.stderr).toBe(0);
-      expect(positions.wrong(busy.summary.position)).toEqual([]);
+      expect(positions.wrong(busy.json.position)).toEqual([]);
     }
     for (let change = draws.whole(0, 8); change > 0; change--) await changeSomething(service, draws);
     // Longer than the time for which a sync asks again in any case.
@@ -223,14 +201,14 @@ describe('a mirror of our server', () => {
     connection.exec(`CREATE TEMP TABLE gone AS SELECT * FROM patients LIMIT 1; UPDATE gone SET id = 1;
       INSERT INTO patients SELECT * FROM gone`);
     connection.close();
-    const { summary } = await sync([], { openNetwork: without('/totalcount') });
+    const { json: summary } = await sync([], { openNetwork: without('/totalcount') });
     expect(summary.resources.filter(({ complete }: { complete: boolean }) => !complete)).toEqual([]);
     expect(await wrong()).toEqual({});
   });
 
   it('has the reasons of locations that may be read, where one may not', async () => {
     await open();
-    const { summary } = await sync([], {
+    const { json: summary } = await sync([], {
       openNetwork: without(`scheduletemplatereasons?filter=location.id%3D%3D${LOCATIONS.west}`),
     });
     const { unavailable, rows } = summary.resources.at(-1);
@@ -256,7 +234,7 @@ describe('a mirror of our server', () => {
     await sync();
     let time = Date.now();
     let last = 0;
-    const { summary } = await sync([], {
+    const { json: summary } = await sync([], {
       clock: { ...clock, now: () => ++time },
       openNetwork: disturbed(async () => {
         last = time;

@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { lockOwner } from '../../../src/cli/process/lockowner.ts';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import { lockStatus, readFrom, readMirror } from '../../../src/core/mirror/access.ts';
@@ -9,16 +9,14 @@ import { readDescription } from '../../../src/core/mirror/sql/reading.ts';
 import { SqliteDatabase } from '../../../src/core/mirror/sqlite/database.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { jsonFailure, runCommand } from '../../cli/runcommand.ts';
+import { mirrorFolder } from './mirroring.ts';
 
 let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ folder, file } = await mirrorFolder());
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const env = { MOLAR_CONFIG_DIR: '/nonexistent' };
 const status = () => runCommand('mirror:status', MirrorStatus, ['--to', file, '--json'], { env });

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { databasePlace } from '../../../src/core/mirror/place.ts';
 import { connect } from '../../../src/core/mirror/postgres/connection.ts';
@@ -14,6 +11,7 @@ import { MIRROR_TABLES, type MirrorTable } from '../../../src/core/mirror/tables
 import { START } from '../../../src/core/pages/walkoptions.ts';
 import { Draws } from '../../faithful/random.ts';
 import { postgresTest } from '../../support/postgres.ts';
+import { mirrorFolder } from './mirroring.ts';
 import { type Fields, Model, type Told } from './model.ts';
 import { queried } from './oracle.ts';
 import { readPostgres } from './postgresoracle.ts';
@@ -198,21 +196,15 @@ const seeds = (count: number) => Array.from({ length: count }, (_, index) => Str
 
 describe('the store of a mirror', () => {
   it.each(seeds(RUNS))('seed %s: in a file, has what a few maps have, versions and tombstones too', async (seed) => {
-    const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-    const file = join(folder, 'practice.db');
-    try {
-      await schedule(seed, {
-        open: async () => SqliteDatabase.open(file),
-        read: async (query) => queried(file, query),
-      });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const { file } = await mirrorFolder();
+    await schedule(seed, {
+      open: async () => SqliteDatabase.open(file),
+      read: async (query) => queried(file, query),
+    });
   });
 
   it('has all of what comes in more than one part, and nothing of a publication that fails', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-    const file = join(folder, 'practice.db');
+    const { file } = await mirrorFolder();
     const facts = { organization: 'o', url: 'u', history: false, columns: {}, timezone: null };
     const zones = { locations: [], zone: 'UTC', isComputers: false };
     const mirror = await SqlMirror.open(await SqliteDatabase.open(file), facts, {
@@ -262,7 +254,6 @@ describe('the store of a mirror', () => {
       expect(count('1 = 1')).toBe(1153);
     } finally {
       await mirror.close();
-      await rm(folder, { recursive: true, force: true });
     }
   });
 

@@ -1,19 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
-import { runCommand, type World } from '../../cli/runcommand.ts';
+import type { World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
 import { TestClock } from '../../support/clock.ts';
 import { big, CLAIMS, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import type { TestService } from '../../support/service.ts';
+import { mirrorFolder, openServer, syncTo } from './mirroring.ts';
 import { queried, wrongRows, wrongTables } from './oracle.ts';
-import { disturbed, listening, serverRecords } from './practice.ts';
+import { disturbed, serverRecords } from './practice.ts';
 import { troubled } from './troubles.ts';
 
 const MINUTE = 60_000;
@@ -28,7 +25,6 @@ const MORE = big(80_000);
 const ANN = `/patients/${PATIENTS.ann}`;
 
 let service: TestService;
-let folder: string;
 let file: string;
 let env: Readonly<Record<string, string>>;
 /** Ours, which is hours ahead of the server's. */
@@ -42,24 +38,13 @@ beforeEach(async () => {
       insuranceClaim: { id: CLAIMS.sent },
     }),
   );
-  service = await testService([...allRecords(), ...images], { clock: new TestClock(), listeners: { heartbeatMs: 20 } });
-  env = await listening(service);
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  const options = { clock: new TestClock(), listeners: { heartbeatMs: 20 } };
+  ({ file } = await mirrorFolder());
+  ({ service, env } = await openServer([...allRecords(), ...images], options));
   service.clock.advance(60 * MINUTE);
 });
 
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-const still = disturbed(async () => {});
-
-function sync(words: readonly string[] = [], world: World = {}) {
-  const line = ['--to', file, '--json', ...words];
-  return runCommand('mirror:sync', MirrorSync, line, { env, clock, openNetwork: still, ...world });
-}
+const sync = (words: readonly string[] = [], world: World = {}) => syncTo(file, words, { env, clock, ...world });
 
 /** Syncs, which has to succeed, and says what is wrong in the copy then. */
 async function wrongAfter(words: readonly string[] = [], world: World = {}): Promise<Record<string, string[]>> {

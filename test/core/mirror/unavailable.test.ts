@@ -1,19 +1,15 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import MirrorVerify from '../../../src/commands/mirror/verify.ts';
-import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import type { IncomingResponse } from '../../../src/core/transport/send.ts';
-import { runCommand } from '../../cli/runcommand.ts';
-import { type Faithful, startFaithful } from '../../faithful/service.ts';
+import type { Faithful } from '../../faithful/service.ts';
 import { answer, success } from '../transport/script.ts';
+import { mirrorFolder, openFaithful, runOnline, syncTo } from './mirroring.ts';
 import { queried } from './oracle.ts';
+import { answered } from './practice.ts';
 
 let service: Faithful;
-let folder: string;
 let file: string;
 /** Paths that the service does not have. */
 let without: RegExp | undefined;
@@ -22,40 +18,22 @@ let instead: ((url: string) => IncomingResponse | undefined) | undefined;
 let now: number;
 
 beforeEach(async () => {
+  ({ file } = await mirrorFolder());
   // It has no list of appointments.
-  service = await startFaithful({ seed: 'unavailable', moods: {} });
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  service = await openFaithful({ seed: 'unavailable' });
   without = undefined;
   instead = undefined;
   now = Date.now();
 });
 
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-function network(options: NetworkOptions): ReturnType<typeof openNetwork> {
-  const opened = openNetwork(options);
-  const send: typeof opened.send = async (request) => {
-    const other = instead?.(request.url);
-    if (other !== undefined) return other;
-    const isThere = without === undefined || !without.test(request.url);
-    return opened.send(isThere ? request : { ...request, url: request.url.replace(without as RegExp, '/nothing') });
-  };
-  return { ...opened, send };
-}
+const openNetwork = answered((url) => instead?.(url) ?? (without && url.replace(without, '/nothing')));
+const world = () => ({ env: service.env, openNetwork, clock: { now: () => now, sleep: async () => {} } });
 
 /** The exit code of a sync, whether its summary calls it complete, and the requests that the service had. */
 async function sync(...words: string[]) {
   const before = service.requests.length;
-  const ran = await runCommand('mirror:sync', MirrorSync, ['--to', file, '--json', ...words], {
-    ...{ env: service.env, openNetwork: network },
-    clock: { now: () => now, sleep: async () => {} },
-  });
-  const summary = ran.stdout === '' ? {} : JSON.parse(ran.stdout);
-  return { exitCode: ran.exitCode, complete: summary.complete, requests: service.requests.length - before };
+  const { exitCode, json } = await syncTo(file, words, world());
+  return { exitCode, complete: json?.complete, requests: service.requests.length - before };
 }
 
 describe('what the service does not give', () => {
@@ -86,10 +64,7 @@ describe('what the service does not give', () => {
 
 /** What a comparison leaves: the exit code, the code of its failure, whether its report is complete, and what it compared. */
 async function verify(...words: string[]) {
-  const ran = await runCommand('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words], {
-    ...{ env: service.env, openNetwork: network },
-    clock: { now: () => now, sleep: async () => {} },
-  });
+  const ran = await runOnline('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words], world());
   expect(ran.stderr.includes('is an exact copy')).toBe(ran.exitCode === 0);
   const { complete, resources } = JSON.parse(ran.stdout) as { complete: boolean; resources: Compared[] };
   const compared = resources.filter((each) => each.complete).map(({ resource }) => resource);

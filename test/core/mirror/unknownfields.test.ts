@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type MirrorRecord, recordOf } from '../../../src/core/mirror/records.ts';
 import { SqlMirror } from '../../../src/core/mirror/sql/sqlmirror.ts';
 import { SqliteDatabase } from '../../../src/core/mirror/sqlite/database.ts';
@@ -9,6 +6,7 @@ import type { MirrorFacts } from '../../../src/core/mirror/store.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 import { TableComparison } from '../../../src/core/mirror/verify/comparison.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
+import { mirrorFolder } from './mirroring.ts';
 import { queried } from './oracle.ts';
 
 const TAGS = MIRROR_TABLES.find(({ name }) => name === 'transaction_tags') as MirrorTable;
@@ -18,15 +16,11 @@ const PUBLISHED = { state: {}, found: null, missing: 0, border: 1 };
 const AT = '2026-01-01T00:00:00.000Z';
 const OPTIONS = { zones: ZONES, instantOf: () => Number.NaN, now: Date.now };
 
-let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ file } = await mirrorFolder());
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Brings records into the file, each time as another run does. */
 async function write(...records: readonly string[]): Promise<void> {

@@ -1,19 +1,18 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import MirrorStatus from '../../../src/commands/mirror/status.ts';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
-import { runCommand, type World } from '../../cli/runcommand.ts';
+import type { World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
 import { OWNER_ONLY } from '../../support/capabilities.ts';
-import { TestClock } from '../../support/clock.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import type { TestService } from '../../support/service.ts';
 import { CREDIT, DAMAGES, PATIENT } from './damages.ts';
+import { mirrorFolder, openServer, runOnline } from './mirroring.ts';
 import { queried, wrongTables } from './oracle.ts';
-import { changeSomething, disturbed, listening, serverRecords } from './practice.ts';
+import { changeSomething, disturbed, serverRecords } from './practice.ts';
 
 let service: TestService;
 let folder: string;
@@ -21,25 +20,12 @@ let file: string;
 let env: Readonly<Record<string, string>>;
 
 beforeEach(async () => {
-  service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  env = await listening(service);
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ folder, file } = await mirrorFolder());
+  ({ service, env } = await openServer());
 });
 
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-const clock = { now: Date.now, sleep: async () => {} };
-const still = disturbed(async () => {});
-
-async function run(id: string, command: unknown, words: readonly string[], world: World = {}) {
-  const ran = await runCommand(id, command, ['--to', file, ...words], { env, clock, openNetwork: still, ...world });
-  return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
-}
-
+const run = (id: string, command: unknown, words: readonly string[], world: World = {}) =>
+  runOnline(id, command, ['--to', file, ...words], { env, ...world });
 const sync = (words: readonly string[] = [], world: World = {}) =>
   run('mirror:sync', MirrorSync, ['--json', ...words], world);
 const verify = (words: readonly string[] = [], world: World = {}) =>

@@ -1,55 +1,36 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import { localFailure } from '../../../src/core/failure.ts';
-import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
-import { jsonFailure, runCommand } from '../../cli/runcommand.ts';
-import { type Faithful, startFaithful } from '../../faithful/service.ts';
+import { jsonFailure } from '../../cli/runcommand.ts';
+import type { Faithful } from '../../faithful/service.ts';
+import { answer } from '../transport/script.ts';
+import { mirrorFolder, openFaithful, runOnline } from './mirroring.ts';
 import { queried } from './oracle.ts';
+import { answered } from './practice.ts';
 
 let service: Faithful;
-let folder: string;
 let file: string;
 /** Called with the address of each request; what it gives is the status of the answer. */
 let refusing: (url: string) => number | undefined;
 
 beforeEach(async () => {
-  service = await startFaithful({ seed: 'verify', moods: {} });
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ file } = await mirrorFolder());
+  service = await openFaithful({ seed: 'verify' });
   refusing = () => undefined;
 });
 
-afterEach(async () => {
-  await service.close();
-  await rm(folder, { recursive: true, force: true });
+const openNetwork = answered((url) => {
+  const status = refusing(url);
+  const text = status === 200 ? '{"data":null}' : '';
+  return status === undefined ? undefined : answer(status, text, { 'content-type': 'application/json' });
 });
 
-function network(options: NetworkOptions): ReturnType<typeof openNetwork> {
-  const opened = openNetwork(options);
-  const send: typeof opened.send = async (request) => {
-    const status = refusing(request.url);
-    if (status === undefined) return opened.send(request);
-    const body = (async function* () {
-      if (status === 200) yield Buffer.from('{"data":null}');
-    })();
-    return { status, headers: { 'content-type': 'application/json' }, body };
-  };
-  return { ...opened, send };
-}
-
-const clock = { now: Date.now, sleep: async () => {} };
-
-async function run(id: string, command: unknown, words: readonly string[], signal?: AbortSignal) {
-  const world = { env: service.env, openNetwork: network, clock, ...(signal && { signal }) };
-  const ran = await runCommand(id, command, [...words, '--to', file, '--json'], world);
-  return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
-}
-
+const run = (id: string, command: unknown, words: readonly string[], signal?: AbortSignal) =>
+  runOnline(id, command, ['--to', file, '--json', ...words], {
+    ...{ env: service.env, openNetwork, ...(signal && { signal }) },
+  });
 const sync = async (...words: string[]) => expect((await run('mirror:sync', MirrorSync, words)).exitCode).toBe(0);
 const verify = (words: readonly string[] = [], signal?: AbortSignal) =>
   run('mirror:verify', MirrorVerify, words, signal);

@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { SqlMirror } from '../../../src/core/mirror/sql/sqlmirror.ts';
 import { SqliteDatabase } from '../../../src/core/mirror/sqlite/database.ts';
 import { findTable, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 import { receiptOf } from '../../../src/core/mirror/verify/receipt.ts';
 import type { VerifiedResource } from '../../../src/core/mirror/verify/verifyrun.ts';
+import { mirrorFolder } from './mirroring.ts';
 
 const FACTS = { organization: 'org-1', url: 'https://api.example.com', history: false, columns: {}, timezone: null };
 const OPTIONS = {
@@ -16,13 +14,11 @@ const OPTIONS = {
   now: () => 0,
 };
 
-let folder: string;
+let file: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-receipt-'));
+  ({ file } = await mirrorFolder());
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** The receipt of what was found of these resources, in an empty mirror. */
 async function receipt(
@@ -32,7 +28,7 @@ async function receipt(
   named: readonly string[] = [],
 ) {
   const facts = { ...FACTS, ...(deidentified && { deidentified }) };
-  const store = await SqlMirror.open(await SqliteDatabase.open(join(folder, 'practice.db')), facts, OPTIONS);
+  const store = await SqlMirror.open(await SqliteDatabase.open(file), facts, OPTIONS);
   try {
     const times = { startedAt: '2026-11-22T05:00:00.000Z', endedAt: '2026-11-22T05:00:01.000Z' };
     return JSON.parse(await receiptOf({ store, resources: found, receipt: 'proof.json', ...times, sample, named }));

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { databasePlace } from '../../../src/core/mirror/place.ts';
 import { connect } from '../../../src/core/mirror/postgres/connection.ts';
@@ -12,6 +9,7 @@ import { SqliteDatabase } from '../../../src/core/mirror/sqlite/database.ts';
 import { findTable, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 import { Draws } from '../../faithful/random.ts';
 import { postgresTest } from '../../support/postgres.ts';
+import { mirrorFolder } from './mirroring.ts';
 import { queried } from './oracle.ts';
 import { readPostgres } from './postgresoracle.ts';
 import { type Practice, VIEWS } from './viewsoracle.ts';
@@ -132,13 +130,8 @@ function shown(value: unknown): string {
 
 describe('the views', () => {
   it.each(['1', '2', '3', '4', '5', '6'])('seed %s: in a file, tell what the records come to', async (seed) => {
-    const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-    const file = join(folder, 'practice.db');
-    try {
-      await compare(seed, await SqliteDatabase.open(file), async (query) => queried(file, query));
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const { file } = await mirrorFolder();
+    await compare(seed, await SqliteDatabase.open(file), async (query) => queried(file, query));
   });
 
   postgresTest('in PostgreSQL tell what the records come to', async ({ url }) => {

@@ -1,47 +1,36 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { localFailure } from '../../../src/core/failure.ts';
-import { openNetwork } from '../../../src/core/transport/network.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
-import { runCommand } from '../../cli/runcommand.ts';
-import { type Faithful, startFaithful } from '../../faithful/service.ts';
+import type { World } from '../../cli/runcommand.ts';
+import type { Faithful } from '../../faithful/service.ts';
 import type { Fields, Resource } from '../../faithful/store.ts';
-import { TestClock } from '../../support/clock.ts';
 import { PATIENTS } from '../../support/ids.ts';
-import { testService } from '../../support/service.ts';
+import { answer } from '../transport/script.ts';
+import { clock, mirrorFolder, openFaithful, openServer, runOnline } from './mirroring.ts';
 import { queried, wrongRows } from './oracle.ts';
-import { disturbed, listening, serverRecords, without } from './practice.ts';
+import { answered, disturbed, serverRecords, without } from './practice.ts';
 
-let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  file = join(folder, 'practice.db');
+  ({ file } = await mirrorFolder());
 });
 
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-const clock = { now: Date.now, sleep: async () => {} };
+const runSync = (resources: readonly string[], world: World) =>
+  runOnline('mirror:sync', MirrorSync, [...resources, '--to', file], world);
 
 /** Syncs a resource, which succeeds, and gives what is wrong in its table then. */
 async function wrongAfterSync(service: Faithful, resource: Resource): Promise<string[]> {
-  const world = { env: service.env, clock, openNetwork };
-  const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, [resource, '--to', file], world);
+  const { exitCode, stderr } = await runSync([resource], { env: service.env });
   expect(exitCode, stderr).toBe(0);
   return wrongRows(file, resource, service.records(resource));
 }
 
 it('lists of those whom a patient referred are right, though the patient did not change', async () => {
-  const service = await testService(undefined, { clock: new TestClock(Date.now()) });
-  const env = await listening(service);
+  const { service, env } = await openServer();
   const sync = async () => {
-    const words = ['patients', '--to', file];
-    const world = { env, clock, openNetwork: without('/stream') };
-    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, words, world);
+    const { exitCode, stderr } = await runSync(['patients'], { env, openNetwork: without('/stream') });
     expect(exitCode, stderr).toBe(0);
     return wrongRows(file, 'patients', (await serverRecords(service)).get('patients') ?? []);
   };
@@ -50,223 +39,164 @@ it('lists of those whom a patient referred are right, though the patient did not
     const { status } = await service.call('PUT', `/patients/${PATIENTS.bob}`, { body: { referredByPatient } });
     expect(status).toBe(200);
   };
-  try {
+  expect(await sync()).toEqual([]);
+  for (const referrer of [{ id: PATIENTS.ann }, { id: PATIENTS.cleo }, null]) {
+    await refer(referrer);
     expect(await sync()).toEqual([]);
-    for (const referrer of [{ id: PATIENTS.ann }, { id: PATIENTS.cleo }, null]) {
-      await refer(referrer);
-      expect(await sync()).toEqual([]);
-    }
-  } finally {
-    await service.close();
   }
 });
 
 it('lists of those whom a patient referred are right when one of them is gone', async () => {
-  const service = await startFaithful({ seed: 'referrals', moods: {} });
+  const service = await openFaithful({ seed: 'referrals' });
   const sync = () => wrongAfterSync(service, 'patients');
-  try {
-    const [referrer, referred] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
-    const lastModified = '2026-01-05T15:00:00.000Z';
-    service.edit('patients', referrer, { referredPatients: [{ id: referred }], lastModified });
-    service.edit('patients', referred, { referredByPatient: { id: referrer }, lastModified });
-    expect(await sync()).toEqual([]);
-    service.edit('patients', referrer, { referredPatients: [], lastModified });
-    service.remove('patients', referred);
-    expect(await sync()).toEqual([]);
-  } finally {
-    await service.close();
-  }
+  const [referrer, referred] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
+  const lastModified = '2026-01-05T15:00:00.000Z';
+  service.edit('patients', referrer, { referredPatients: [{ id: referred }], lastModified });
+  service.edit('patients', referred, { referredByPatient: { id: referrer }, lastModified });
+  expect(await sync()).toEqual([]);
+  service.edit('patients', referrer, { referredPatients: [], lastModified });
+  service.remove('patients', referred);
+  expect(await sync()).toEqual([]);
 });
 
 it('only new histories are read while their count is right, and their ids once it is not', async () => {
-  const service = await startFaithful({ seed: 'histories', moods: {}, practice: { histories: 20 } });
+  const service = await openFaithful({ seed: 'histories', practice: { histories: 20 } });
   const name = 'appointmenthistories';
   const sync = async () => {
     const before = service.requests.length;
     expect(await wrongAfterSync(service, name)).toEqual([]);
     return service.requests.slice(before).filter(({ query }) => query.responseFields === 'id').length;
   };
-  try {
-    await sync();
-    service.add(name);
-    expect(await sync()).toBe(0);
-    const [gone] = service.records(name).map(({ id }) => Number(id)) as [number];
-    service.remove(name, gone);
-    expect(await sync()).toBeGreaterThan(0);
-    expect(queried(file, 'SELECT id FROM appointment_histories_deleted')).toEqual([{ id: gone }]);
-  } finally {
-    await service.close();
-  }
+  await sync();
+  service.add(name);
+  expect(await sync()).toBe(0);
+  const [gone] = service.records(name).map(({ id }) => Number(id)) as [number];
+  service.remove(name, gone);
+  expect(await sync()).toBeGreaterThan(0);
+  expect(queried(file, 'SELECT id FROM appointment_histories_deleted')).toEqual([{ id: gone }]);
 });
 
 it('what changed shortly before the last sync, or has no time of change, is found', async () => {
-  const service = await startFaithful({ seed: 'late', moods: {} });
+  const service = await openFaithful({ seed: 'late' });
   const sync = () => wrongAfterSync(service, 'patients');
-  try {
-    const [late, undated] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
-    service.edit('patients', undated, { lastModified: null });
-    expect(await sync()).toEqual([]);
-    const minutes = (count: number) => new Date(Date.now() - count * 60_000).toISOString();
-    service.edit('patients', late, { lastName: 'Late', lastModified: minutes(4) });
-    service.edit('patients', undated, { lastName: 'Undated', lastModified: null });
-    expect(await sync()).toEqual([]);
-  } finally {
-    await service.close();
-  }
+  const [late, undated] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
+  service.edit('patients', undated, { lastModified: null });
+  expect(await sync()).toEqual([]);
+  const minutes = (count: number) => new Date(Date.now() - count * 60_000).toISOString();
+  service.edit('patients', late, { lastName: 'Late', lastModified: minutes(4) });
+  service.edit('patients', undated, { lastName: 'Undated', lastModified: null });
+  expect(await sync()).toEqual([]);
 });
 
 it('more records than are asked for at once are found by their ids', async () => {
-  const service = await startFaithful({ seed: 'many', moods: { pageCap: 500 }, practice: { patients: 520 } });
+  const service = await openFaithful({ seed: 'many', moods: { pageCap: 500 }, practice: { patients: 520 } });
   const sync = () => wrongAfterSync(service, 'patients');
-  try {
-    const ids = service.records('patients').map(({ id }) => Number(id));
-    for (const id of ids) service.edit('patients', id, { lastModified: null });
-    expect(await sync()).toEqual([]);
-    service.edit('patients', ids.at(-1) ?? 0, { lastName: 'Changed', lastModified: null });
-    expect(await sync()).toEqual([]);
-    const connection = openConnection(file);
-    connection.exec('DELETE FROM patients');
-    connection.close();
-    expect(await sync()).toEqual([]);
-  } finally {
-    await service.close();
-  }
+  const ids = service.records('patients').map(({ id }) => Number(id));
+  for (const id of ids) service.edit('patients', id, { lastModified: null });
+  expect(await sync()).toEqual([]);
+  service.edit('patients', ids.at(-1) ?? 0, { lastName: 'Changed', lastModified: null });
+  expect(await sync()).toEqual([]);
+  const connection = openConnection(file);
+  connection.exec('DELETE FROM patients');
+  connection.close();
+  expect(await sync()).toEqual([]);
 });
 
 it('a record that is gone by the time it is asked for by its id is not asked for again', async () => {
-  const service = await startFaithful({ seed: 'gone', moods: {} });
-  try {
-    expect(await wrongAfterSync(service, 'patients')).toEqual([]);
-    // No change tells of it, and its id is listed.
-    const { id } = service.add('patients', { lastModified: null });
-    let asked = 0;
-    const network = disturbed(async (url) => {
-      if (!url.includes('id-%3E')) return;
-      if (++asked > 6) throw new Error('It goes on for ever.');
-      if (asked === 1) service.remove('patients', Number(id));
-    });
-    const world = { env: service.env, clock, openNetwork: network };
-    const { exitCode, stderr } = await runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], world);
-    expect([exitCode, asked > 0], stderr).toEqual([0, true]);
-    expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
-  } finally {
-    await service.close();
-  }
+  const service = await openFaithful({ seed: 'gone' });
+  expect(await wrongAfterSync(service, 'patients')).toEqual([]);
+  // No change tells of it, and its id is listed.
+  const { id } = service.add('patients', { lastModified: null });
+  let asked = 0;
+  const openNetwork = disturbed(async (url) => {
+    if (!url.includes('id-%3E')) return;
+    if (++asked > 6) throw new Error('It goes on for ever.');
+    if (asked === 1) service.remove('patients', Number(id));
+  });
+  const { exitCode, stderr } = await runSync(['patients'], { env: service.env, openNetwork });
+  expect([exitCode, asked > 0], stderr).toEqual([0, true]);
+  expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
 });
 
 it('records that a list does not get to are looked for by their ids before they are deleted', async () => {
-  const service = await startFaithful({ seed: 'slow', moods: {} });
+  const service = await openFaithful({ seed: 'slow' });
   let slowAt: string | undefined;
   /** It counts nothing, and gives no range of time that has a certain one. */
-  const openSlowly: typeof openNetwork = (options) => {
-    const network = openNetwork(options);
-    const send: typeof network.send = async (request) => {
-      const { pathname, searchParams } = new URL(request.url);
-      const filter = searchParams.get('filter') ?? '';
-      const [, from = ''] = /lastModified>=([^,]+)/.exec(filter) ?? [];
-      const [, to = '9'] = /lastModified<([^,]+)/.exec(filter) ?? [];
-      const isSlow =
-        pathname.endsWith('count') || (!filter.includes('id->') && from <= String(slowAt) && String(slowAt) < to);
-      if (slowAt === undefined || !pathname.includes('/patients') || !isSlow) return network.send(request);
-      return { status: 408, headers: {}, body: (async function* () {})() };
-    };
-    return { ...network, send };
-  };
-  const sync = () =>
-    runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], {
-      ...{ env: service.env, clock, openNetwork: openSlowly },
-    });
-  try {
-    const [kept, gone] = service.records('patients') as [Fields, Fields];
-    const lastModified = '1975-01-05T15:00:00.000Z';
-    for (const { id } of [kept, gone]) service.edit('patients', Number(id), { lastModified });
-    expect((await sync()).exitCode).toBe(0);
-    slowAt = lastModified;
-    service.remove('patients', Number(gone.id));
-    const { exitCode, stderr } = await sync();
-    expect(exitCode, stderr).toBe(0);
-    expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
-    expect(queried(file, 'SELECT id FROM patients_deleted')).toEqual([{ id: gone.id }]);
-  } finally {
-    await service.close();
-  }
+  const openNetwork = answered((url) => {
+    const { pathname, searchParams } = new URL(url);
+    const filter = searchParams.get('filter') ?? '';
+    const [, from = ''] = /lastModified>=([^,]+)/.exec(filter) ?? [];
+    const [, to = '9'] = /lastModified<([^,]+)/.exec(filter) ?? [];
+    const isSlow =
+      pathname.endsWith('count') || (!filter.includes('id->') && from <= String(slowAt) && String(slowAt) < to);
+    return slowAt !== undefined && pathname.includes('/patients') && isSlow ? answer(408, '') : undefined;
+  });
+  const sync = () => runSync(['patients'], { env: service.env, openNetwork });
+  const [kept, gone] = service.records('patients') as [Fields, Fields];
+  const lastModified = '1975-01-05T15:00:00.000Z';
+  for (const { id } of [kept, gone]) service.edit('patients', Number(id), { lastModified });
+  expect((await sync()).exitCode).toBe(0);
+  slowAt = lastModified;
+  service.remove('patients', Number(gone.id));
+  const { exitCode, stderr } = await sync();
+  expect(exitCode, stderr).toBe(0);
+  expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
+  expect(queried(file, 'SELECT id FROM patients_deleted')).toEqual([{ id: gone.id }]);
 });
 
 it('what a run had read that was killed is forgotten', async () => {
-  const service = await startFaithful({ seed: 'killed', moods: {} });
-  const sync = (signal?: AbortSignal) => {
-    const words = ['documents', 'patients', '--to', file];
-    const world = { env: service.env, clock, openNetwork, ...(signal && { signal }) };
-    return runCommand('mirror:sync', MirrorSync, words, world);
+  const service = await openFaithful({ seed: 'killed' });
+  const sync = (world: World = {}) => runSync(['documents', 'patients'], { env: service.env, ...world });
+  expect((await sync()).exitCode).toBe(0);
+  const document = service.add('documents');
+  const killed = new AbortController();
+  service.onRequest = ({ path }) => {
+    if (path === '/api/v1/patients') killed.abort(localFailure('run.interrupted', 'Killed.'));
   };
-  try {
-    expect((await sync()).exitCode).toBe(0);
-    const document = service.add('documents');
-    const killed = new AbortController();
-    service.onRequest = ({ path }) => {
-      if (path === '/api/v1/patients') killed.abort(localFailure('run.interrupted', 'Killed.'));
-    };
-    expect((await sync(killed.signal)).exitCode).not.toBe(0);
-    service.onRequest = undefined;
-    service.remove('documents', Number(document.id));
-    expect((await sync()).exitCode).toBe(0);
-    expect(wrongRows(file, 'documents', service.records('documents'))).toEqual([]);
-  } finally {
-    await service.close();
-  }
+  expect((await sync({ signal: killed.signal })).exitCode).not.toBe(0);
+  service.onRequest = undefined;
+  service.remove('documents', Number(document.id));
+  expect((await sync()).exitCode).toBe(0);
+  expect(wrongRows(file, 'documents', service.records('documents'))).toEqual([]);
 });
 
 it('what changes while a first load runs is right at its end', async () => {
-  const service = await startFaithful({ seed: 'meanwhile', moods: { pageCap: 10 } });
-  try {
-    const [changed] = service.records('patients').map(({ id }) => Number(id)) as [number];
-    let requests = 0;
-    service.onRequest = ({ path }) => {
-      if (path === '/api/v1/patients' && ++requests === 4) service.edit('patients', changed, { lastName: 'Changed' });
-    };
-    const world = { env: service.env, clock, openNetwork };
-    const { exitCode } = await runCommand('mirror:sync', MirrorSync, ['patients', '--to', file], world);
-    expect([exitCode, requests > 4]).toEqual([0, true]);
-    expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
-  } finally {
-    await service.close();
-  }
+  const service = await openFaithful({ seed: 'meanwhile', moods: { pageCap: 10 } });
+  const [changed] = service.records('patients').map(({ id }) => Number(id)) as [number];
+  let requests = 0;
+  service.onRequest = ({ path }) => {
+    if (path === '/api/v1/patients' && ++requests === 4) service.edit('patients', changed, { lastName: 'Changed' });
+  };
+  const { exitCode } = await runSync(['patients'], { env: service.env });
+  expect([exitCode, requests > 4]).toEqual([0, true]);
+  expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
 });
 
 it('says how changes and deletions are known, and as of when: the start of the last run', async () => {
-  const service = await startFaithful({ seed: 'known', moods: {} });
+  const service = await openFaithful({ seed: 'known' });
   let time = Date.now();
   let began: number | undefined;
   service.onRequest = () => {
     began ??= time;
   };
-  const world = { env: service.env, clock: { ...clock, now: () => ++time }, openNetwork };
+  const world = { env: service.env, clock: { ...clock, now: () => ++time } };
   const names = ['patients', 'transactiontags', 'missedappointments'];
   const known = () =>
     queried(file, 'SELECT resource AS name, changes, deletes, position, as_of FROM _mirror WHERE complete ORDER BY 1');
-  try {
-    for (const last of [undefined, ...names]) {
-      began = undefined;
-      const before = last === undefined ? [] : known();
-      const { exitCode } = await runCommand(
-        'mirror:sync',
-        MirrorSync,
-        [...(last ? [last] : names), '--to', file],
-        world,
-      );
-      expect(exitCode).toBe(0);
-      expect(known().map(({ as_of, ...each }) => each)).toEqual([
-        { name: 'missedappointments', changes: 'whole', deletes: 'whole', position: null },
-        { name: 'patients', changes: 'lastModified', deletes: 'ids', position: null },
-        { name: 'transactiontags', changes: 'whole', deletes: 'whole', position: null },
-      ]);
-      for (const { name, as_of } of known()) {
-        const old = before.find((each) => each.name === name)?.as_of;
-        if (last !== undefined && name !== last) expect(as_of).toBe(old);
-        else expect(Date.parse(String(as_of))).toBeLessThanOrEqual(Number(began));
-      }
+  for (const last of [undefined, ...names]) {
+    began = undefined;
+    const before = last === undefined ? [] : known();
+    const { exitCode } = await runSync(last ? [last] : names, world);
+    expect(exitCode).toBe(0);
+    expect(known().map(({ as_of, ...each }) => each)).toEqual([
+      { name: 'missedappointments', changes: 'whole', deletes: 'whole', position: null },
+      { name: 'patients', changes: 'lastModified', deletes: 'ids', position: null },
+      { name: 'transactiontags', changes: 'whole', deletes: 'whole', position: null },
+    ]);
+    for (const { name, as_of } of known()) {
+      const old = before.find((each) => each.name === name)?.as_of;
+      if (last !== undefined && name !== last) expect(as_of).toBe(old);
+      else expect(Date.parse(String(as_of))).toBeLessThanOrEqual(Number(began));
     }
-  } finally {
-    await service.close();
   }
 });

@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import MirrorSync from '../../../src/commands/mirror/sync.ts';
+import { openNetwork } from '../../../src/core/transport/network.ts';
+import { runCommand, type World } from '../../cli/runcommand.ts';
+import { type Faithful, type Options, startFaithful } from '../../faithful/service.ts';
+import { TestClock } from '../../support/clock.ts';
+import { testService } from '../../support/service.ts';
+import { listening } from './practice.ts';
+
+/** The clock of this computer, on which waits take no time. */
+export const clock = { now: Date.now, sleep: async () => {} };
+
+/** A folder that is removed after the test, and the path of a mirror in it. */
+export async function mirrorFolder(): Promise<{ readonly folder: string; readonly file: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return { folder, file: join(folder, 'practice.db') };
+}
+
+/** Our server, closed after the test, and what connects the command line to it; its clock begins at the present. */
+export async function openServer(...[records, options]: Parameters<typeof testService>) {
+  const service = await testService(records, { clock: new TestClock(Date.now()), ...options });
+  onTestFinished(() => service.close());
+  return { service, env: await listening(service) };
+}
+
+/** A service that keeps the specification and no more, closed after the test; its moods are plain where none are given. */
+export async function openFaithful(options: Options): Promise<Faithful> {
+  const service = await startFaithful({ moods: {}, ...options });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** Runs a command over the network; `json` is the object that it wrote, where it wrote one. */
+export async function runOnline(id: string, command: unknown, words: readonly string[], world: World) {
+  const ran = await runCommand(id, command, words, { clock, openNetwork, ...world });
+  return { ...ran, json: ran.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined };
+}
+
+/** Syncs a mirror, and gives the summary as `json`. */
+export function syncTo(to: string, words: readonly string[], world: World) {
+  return runOnline('mirror:sync', MirrorSync, ['--to', to, '--json', ...words], world);
+}
