@@ -1,16 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { checkLoss } from '../../../src/core/mirror/sync/lossguard.ts';
 import { type ReadContext, ResourceReader } from '../../../src/core/mirror/sync/reading.ts';
 import { findTable, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 import type { Proof } from '../../../src/core/pages/complete.ts';
-import { type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
-import { runCommand } from '../../cli/runcommand.ts';
-import { startFaithful } from '../../faithful/service.ts';
+import { type Network, type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
 import { clientOf, Script, success } from '../transport/script.ts';
+import { clock, mirrorFolder, openFaithful, syncTo } from './mirroring.ts';
 
 const tableOf = (name: string) => findTable(name) as MirrorTable;
 
@@ -57,33 +52,24 @@ describe('rows that the service no longer lists', () => {
 });
 
 it('a service that does not tell its time is asked for the changes of a day more', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
-  const service = await startFaithful({ seed: 'undated', moods: {} });
-  const withoutDate = (options: NetworkOptions): ReturnType<typeof openNetwork> => {
+  const { file } = await mirrorFolder();
+  const service = await openFaithful({ seed: 'undated' });
+  const withoutDate = (options: NetworkOptions): Network => {
     const network = openNetwork(options);
-    const send: typeof network.send = async (request) => {
+    const send: Network['send'] = async (request) => {
       const { headers, ...others } = await network.send(request);
       return { ...others, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'date')) };
     };
     return { ...network, send };
   };
-  try {
-    const now = Date.now();
-    const clock = { now: () => now, sleep: async () => {} };
-    const sync = () =>
-      runCommand('mirror:sync', MirrorSync, ['patients', '--to', join(folder, 'practice.db')], {
-        ...{ env: service.env, clock, openNetwork: withoutDate },
-      });
-    expect((await sync()).exitCode).toBe(0);
-    const before = service.requests.length;
-    expect((await sync()).exitCode).toBe(0);
-    const filters = service.requests.slice(before).map(({ query }) => query.filter ?? '');
-    const since = filters.flatMap((filter) => /lastModified>=([^,]+Z)/.exec(filter)?.[1] ?? []);
-    const DAY = 24 * 60 * 60_000;
-    const OVERLAP = 5 * 60_000;
-    expect(since.map((time) => Math.floor((now - OVERLAP - DAY - Date.parse(time)) / 1000))).toContain(0);
-  } finally {
-    await service.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+  const now = Date.now();
+  const world = { env: service.env, clock: { ...clock, now: () => now }, openNetwork: withoutDate };
+  expect((await syncTo(file, ['patients'], world)).exitCode).toBe(0);
+  const before = service.requests.length;
+  expect((await syncTo(file, ['patients'], world)).exitCode).toBe(0);
+  const filters = service.requests.slice(before).map(({ query }) => query.filter ?? '');
+  const since = filters.flatMap((filter) => /lastModified>=([^,]+Z)/.exec(filter)?.[1] ?? []);
+  const DAY = 24 * 60 * 60_000;
+  const OVERLAP = 5 * 60_000;
+  expect(since.map((time) => Math.floor((now - OVERLAP - DAY - Date.parse(time)) / 1000))).toContain(0);
 });

@@ -1,15 +1,16 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { localFailure } from '../../../src/core/failure.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import type { World } from '../../cli/runcommand.ts';
 import type { Faithful } from '../../faithful/service.ts';
 import type { Fields, Resource } from '../../faithful/store.ts';
-import { PATIENTS } from '../../support/ids.ts';
+import { big, PATIENTS } from '../../support/ids.ts';
+import type { TestService } from '../../support/service.ts';
 import { answer } from '../transport/script.ts';
 import { clock, mirrorFolder, openFaithful, openServer, runOnline } from './mirroring.ts';
 import { queried, wrongRows } from './oracle.ts';
-import { answered, disturbed, serverRecords, without } from './practice.ts';
+import { answered, disturbed, serverRecords } from './practice.ts';
 
 let file: string;
 
@@ -27,23 +28,67 @@ async function wrongAfterSync(service: Faithful, resource: Resource): Promise<st
   return wrongRows(file, resource, service.records(resource));
 }
 
-it('lists of those whom a patient referred are right, though the patient did not change', async () => {
-  const { service, env } = await openServer();
-  const sync = async () => {
-    const { exitCode, stderr } = await runSync(['patients'], { env, openNetwork: without('/stream') });
+describe('lists of those whom a patient referred', () => {
+  let service: TestService;
+  let env: Readonly<Record<string, string>>;
+
+  beforeEach(async () => {
+    ({ service, env } = await openServer());
+  });
+
+  /** Syncs, and gives what is wrong then; `before` is called before each request. */
+  async function sync(before: (url: string) => Promise<void> = async () => {}) {
+    const openNetwork = answered(async (url) => {
+      await before(decodeURIComponent(url));
+      return url.replace('/stream', '/nothing');
+    });
+    const { exitCode, stderr } = await runSync(['patients', '--page-size', '3'], { env, openNetwork });
     expect(exitCode, stderr).toBe(0);
     return wrongRows(file, 'patients', (await serverRecords(service)).get('patients') ?? []);
-  };
-  const refer = async (referredByPatient: { id: number } | null) => {
-    service.clock.advance(20 * 60_000);
-    const { status } = await service.call('PUT', `/patients/${PATIENTS.bob}`, { body: { referredByPatient } });
-    expect(status).toBe(200);
-  };
-  expect(await sync()).toEqual([]);
-  for (const referrer of [{ id: PATIENTS.ann }, { id: PATIENTS.cleo }, null]) {
-    await refer(referrer);
-    expect(await sync()).toEqual([]);
   }
+
+  async function refer(id: number, referrer: number | null) {
+    service.clock.advance(20 * 60_000);
+    const body = { referredByPatient: referrer === null ? null : { id: referrer } };
+    expect((await service.call('PUT', `/patients/${id}`, { body })).status).toBe(200);
+  }
+
+  const { ann, bob, cleo } = PATIENTS;
+  const dot = big(106);
+
+  it('are right, though the patient did not change', async () => {
+    expect(await sync()).toEqual([]);
+    for (const referrer of [ann, cleo, null]) {
+      await refer(bob, referrer);
+      expect(await sync()).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['the list of one is fetched', 'id->['],
+    ['the ids are read', 'responseFields=id'],
+  ])('are right by the next sync when another referred one is named just before %s', async (_, asked) => {
+    await refer(bob, ann);
+    await refer(dot, bob);
+    await sync();
+    await refer(dot, null);
+    await refer(dot, bob);
+    let left = 1;
+    await sync(async (url) => {
+      if (url.includes(asked) && left-- > 0) await refer(bob, cleo);
+    });
+    expect(left).toBeLessThan(1);
+    expect(await sync()).toEqual([]);
+  });
+
+  it('are right after a first load in which the list of the old referrer came before, and the referred one after', async () => {
+    await refer(dot, ann);
+    let left = 1;
+    const wrong = await sync(async (url) => {
+      if (url.includes(`lastId=${cleo}`) && left-- > 0) await refer(dot, bob);
+    });
+    expect([left < 1, wrong]).toEqual([true, []]);
+  });
 });
 
 it('lists of those whom a patient referred are right when one of them is gone', async () => {

@@ -5,20 +5,27 @@ import type { Dialect } from './database.ts';
 import { isMissing } from './publishing.ts';
 
 /**
- * SQL for the ids of the patients who referred those that were staged or not found, `:name` of the resource; undefined for
- * a table without referrals.
+ * SQL for the ids of the patients whose lists of those they referred may be other ones, since the others were staged or not
+ * found: whom those name as their referrer, and whose lists here have them. `:name` of the resource; undefined for a table
+ * without referrals.
+ *
+ * It is not enough to ask for whom their rows name: a patient may get another referrer while lists are read, and then the
+ * row is right and the list of the first referrer is not.
  */
 export function referrersQuery(
   { name, columns, children }: MirrorTable,
   found: Finding | null,
   { numberAt }: Dialect,
 ): string | undefined {
-  const column = columns.find(({ path }) => path[0] === 'referredByPatient');
-  if (column === undefined || !children.some(({ field }) => field === 'referredPatients')) return undefined;
-  const [table, referrer] = [quoted(name), `t.${quoted(column.name)}`];
+  const referrer = columns.find(({ path }) => path[0] === 'referredByPatient');
+  const list = children.find(({ field }) => field === 'referredPatients');
+  const [referred] = list?.columns ?? [];
+  if (referrer === undefined || list === undefined || referred === undefined) return undefined;
+  const lists = `SELECT l.${quoted(list.parentKey)} AS id FROM ${quoted(list.name)} AS l`;
+  const isOf = (alias: string) => `l.${quoted(referred.name)} = ${alias}.id`;
   return `SELECT CAST(r.id AS TEXT) AS id FROM (
-    SELECT ${numberAt('record', column.field ?? '')} AS id FROM _staged WHERE resource = :name
-    UNION SELECT ${referrer} FROM _staged AS s JOIN ${table} AS t ON t.id = s.id WHERE s.resource = :name
-    ${found === null ? '' : `UNION SELECT ${referrer} FROM ${table} AS t WHERE ${isMissing(found)}`}
+    SELECT ${numberAt('record', referrer.field ?? '')} AS id FROM _staged WHERE resource = :name
+    UNION ${lists} JOIN _staged AS s ON ${isOf('s')} WHERE s.resource = :name
+    ${found === null ? '' : `UNION ${lists} JOIN ${quoted(name)} AS t ON ${isOf('t')} WHERE ${isMissing(found)}`}
   ) AS r WHERE r.id IS NOT NULL`;
 }
