@@ -79,7 +79,7 @@ describe('the gate for Windows', () => {
     await expect.poll(left).toEqual([]);
   });
 
-  it('has failed when that happens each of five times', async () => {
+  it('fails when that happens five times in a row', async () => {
     const done = await supervise(`printf wineserver; sleep 1; echo " crashed"; ${HANG}`);
     expect(done).toMatchObject({ code: 1, attempts: 5 });
     expect(last(done.stdout)).toBe('0 passed, 1 failed');

@@ -46,8 +46,11 @@ export async function untilWineLasts(start, path) {
     await follow(path, code, crash);
     await file.close();
     if (!crash.signal.aborted) return code;
-    const next = attempt < ATTEMPTS ? 'The tests are run again from the start.' : 'It does so each time.';
-    process.stderr.write(`\nWine's own server crashed, which says nothing of the product. ${next}\n`);
+    const next =
+      attempt < ATTEMPTS
+        ? ', which says nothing of the product. The tests are run again from the start.'
+        : ` in each of ${ATTEMPTS} attempts.`;
+    process.stderr.write(`\nWine's own server crashed${next}\n`);
   }
   return closing(0, 1);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { localFailure } from '../failure.ts';
+import { type Failure, localFailure } from '../failure.ts';
 import { ApiFailure } from './apifailure.ts';
 import { targetOf } from './attempt.ts';
 import { bodyText, type Envelope, readEnvelope } from './envelope.ts';
@@ -83,6 +83,16 @@ export interface ApiResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** An attempt at `open` that failed, and that another one follows. */
+export interface LostAttempt {
+  /** Attempts in a row that failed, and how many there may be. */
+  readonly failed: number;
+  readonly attempts: number;
+  readonly failure: Failure;
+  /** Milliseconds that the server asked to wait. */
+  readonly retryAfter: number | undefined;
+}
+
 /** The one client of the API: every request of every command goes through `request`. */
 export class ApiClient {
   readonly baseUrl: string;
@@ -128,12 +138,14 @@ export class ApiClient {
   }
 
   /**
-   * Waits before another attempt at what `open` gave: longer after each of `failed` ones, and at least the milliseconds
-   * that the server asked for. Rejects with the signal's reason.
+   * Waits before `open` is tried again, and tells so as before any other retry: longer after each failure, and at least the
+   * milliseconds that the server asked for, up to the limit of the policy. Rejects with the signal's reason.
    */
-  waitToRetry(failed: number, retryAfter: number | undefined, signal: AbortSignal): Promise<void> {
-    const { clock, policy, random } = this.context;
-    return clock.sleep(retryDelay(failed, policy, random, retryAfter), signal);
+  waitToRetry({ failed, attempts, failure, retryAfter }: LostAttempt, signal: AbortSignal): Promise<void> {
+    const { clock, policy, random, onRetry } = this.context;
+    const wait = retryDelay(failed, policy, random, retryAfter);
+    onRetry?.({ attempt: failed, attempts, wait, status: failure.status, reason: failure.message });
+    return clock.sleep(wait, signal);
   }
 
   /**

@@ -33,7 +33,7 @@ describe('records in PostgreSQL', () => {
     }),
   );
 
-  postgresTest('that it refuses end a load with what it says, and are loaded once it takes them', (database) =>
+  postgresTest('that it refuses end the load with its reason, and are loaded once it accepts them', (database) =>
     Mirror.use(database, async (mirror) => {
       expect((await mirror.sync(['transactiontags'])).exitCode).toBe(0);
       const alter = (change: string) =>

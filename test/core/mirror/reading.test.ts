@@ -9,13 +9,9 @@ import { clock, mirrorFolder, openFaithful, syncTo } from './mirroring.ts';
 
 const tableOf = (name: string) => findTable(name) as MirrorTable;
 
-it('a record that is not the one of its id is refused', async () => {
+it.each([{ name: 'scan' }, { id: 8, name: 'scan' }, null])('%j in response to the id 7 is refused', async (data) => {
   const store = { facts: { columns: {} }, stage: () => expect.unreachable() };
-  const context = {
-    client: clientOf(new Script(success({ name: 'scan' }))),
-    store,
-    signal: new AbortController().signal,
-  };
+  const context = { client: clientOf(new Script(success(data))), store, signal: new AbortController().signal };
   const reader = new ResourceReader(context as unknown as ReadContext, tableOf('documents'));
   await expect(reader.fetch(['7'])).rejects.toMatchObject({ code: 'response.malformed', exitCode: 8 });
 });
@@ -23,7 +19,7 @@ it('a record that is not the one of its id is refused', async () => {
 describe('rows that the service no longer lists', () => {
   const UNPROVED = 'It timed out.';
 
-  /** How many may go, the ids that were asked for, or the message of what was thrown. */
+  /** How many may go, or why none may; and how many ids were asked for. */
   async function lossOf(rows: number, missing: number, by: Proof['by'], unproved: string | null) {
     const asked: string[] = [];
     const reader = { table: tableOf('patients'), fetch: async (ids: string[]) => void asked.push(...ids) };

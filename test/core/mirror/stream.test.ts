@@ -4,6 +4,7 @@ import type { MirrorStore, ReceivedChange } from '../../../src/core/mirror/store
 import { delivered } from '../../../src/core/mirror/sync/delivery.ts';
 import { isBehind, Stream } from '../../../src/core/mirror/sync/listening.ts';
 import { findTable, type MirrorTable } from '../../../src/core/mirror/tables.ts';
+import type { IncomingResponse } from '../../../src/core/transport/send.ts';
 import { eventOf, messageOf, streamAnswer } from '../stream/messages.ts';
 import { answer, clientOf, Script, SleepLog, type Step, success } from '../transport/script.ts';
 
@@ -43,8 +44,32 @@ describe('the head of a stream', () => {
   it('is asked for again after as long as the service says, and longer each time where it says nothing', async () => {
     const clock = new SleepLog();
     const script = new Script(answer(429, '', { 'retry-after': '30' }), answer(503, ''), streamAnswer([]));
-    expect(await new Stream(clientOf(script, { clock }), () => 0, never).head(true)).toBe('0a1b2c3d-40');
+    const told: unknown[] = [];
+    const client = clientOf(script, { clock, onRetry: (notice) => told.push(notice) });
+    expect(await new Stream(client, () => 0, never).head(true)).toBe('0a1b2c3d-40');
     expect(clock.sleeps).toEqual([30_000, 1000]);
+    expect(told).toMatchObject([
+      { attempt: 1, attempts: 3, wait: 30_000, status: 429 },
+      { attempt: 2, attempts: 3, wait: 1000, status: 503 },
+    ]);
+  });
+
+  it('is not waited for as long as that where there never was one', async () => {
+    const clock = new SleepLog();
+    const busy = () => answer(503, '', { 'retry-after': '300' });
+    const stream = new Stream(clientOf(new Script(busy(), busy(), busy()), { clock }), () => 0, never);
+    expect(await stream.head()).toBeUndefined();
+    expect(clock.sleeps).toEqual([500, 1000]);
+  });
+
+  it('is no longer waited for once the run is interrupted', async () => {
+    const interrupted = new AbortController();
+    const sleep = async (_: number, signal?: AbortSignal) => {
+      interrupted.abort(new Error('Interrupted.'));
+      signal?.throwIfAborted();
+    };
+    const client = clientOf(new Script(answer(503, '')), { clock: { now: () => 0, sleep } });
+    await expect(new Stream(client, () => 0, interrupted.signal).head(true)).rejects.toThrow('Interrupted.');
   });
 
   describe('of a service that says nothing', () => {
@@ -179,6 +204,40 @@ describe('a delivery', () => {
   ])('%s is not complete', async (_, pieces, headers, step, why) => {
     await expect(deliver(pieces, headers, step)).rejects.toMatchObject({
       ...{ code: 'stream.incomplete', exitCode: 8, message: `The delivery is not complete. ${why}` },
+    });
+  });
+
+  describe('whose connection is lost', () => {
+    const broken = (): IncomingResponse => ({
+      ...streamAnswer([]),
+      body: (async function* () {
+        yield Buffer.from(eventOf(part(41)));
+        throw new Error('The connection was reset.');
+      })(),
+    });
+    const busy = () => answer(429, '', { 'retry-after': '30' });
+
+    async function deliverOver(clock: SleepLog, ...steps: Step[]) {
+      const client = clientOf(new Script(...steps), { clock });
+      const ids: unknown[] = [];
+      const stream = new Stream(client, () => 0, never);
+      for await (const records of delivered(IMAGES, { client, stream, now: () => 0, signal: never }))
+        ids.push(...records.map(({ id }) => id));
+      return ids;
+    }
+
+    it('is delivered again, as late as the service says', async () => {
+      const clock = new SleepLog();
+      const complete = eventOf(part(42, { operation: 'READ_COMPLETE', payload: { total: 1 } }));
+      const whole = streamAnswer([eventOf(part(41)), complete]);
+      const ask = () => success(ten, {}, named);
+      expect((await deliverOver(clock, broken(), ask(), busy(), whole, ask())).map(Number)).toEqual([7041]);
+      expect(clock.sleeps).toEqual([500, 30_000]);
+    });
+
+    it('ends with what the connection ended with, when it is lost each time', async () => {
+      const failed = deliverOver(new SleepLog(), busy(), busy(), busy());
+      await expect(failed).rejects.toMatchObject({ name: 'ApiFailure', status: 429 });
     });
   });
 });

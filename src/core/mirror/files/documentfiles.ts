@@ -90,7 +90,7 @@ class FilesRun {
         await this.index.forget(id);
         removed++;
       } catch (cause) {
-        // Whatever it is, it is told as a Failure. The others are gone all the same; this one is tried again by the next run.
+        // Both throw only Failures (`guarded`). The others are gone all the same; this one is tried again by the next run.
         failures.push({ id, failure: cause as Failure });
       }
     }

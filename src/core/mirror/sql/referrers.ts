@@ -5,12 +5,12 @@ import type { Dialect } from './database.ts';
 import { isMissing } from './publishing.ts';
 
 /**
- * SQL for the ids of the patients whose lists of those they referred may be other ones, since the others were staged or not
- * found: whom those name as their referrer, and whose lists here have them. `:name` of the resource; undefined for a table
- * without referrals.
+ * SQL for the ids of patients whose `referredPatients` may have changed because other patients were staged or are gone:
+ * those whom a staged record names as its referrer, and those whose list has a patient that is staged or gone. `:name` of
+ * the resource; undefined for a table without referrals.
  *
- * It is not enough to ask for whom their rows name: a patient may get another referrer while lists are read, and then the
- * row is right and the list of the first referrer is not.
+ * Whom a row names is not enough: a patient that was itself fetched as a referrer may have its new referrer already, while
+ * the list of the old one still has it.
  */
 export function referrersQuery(
   { name, columns, children }: MirrorTable,

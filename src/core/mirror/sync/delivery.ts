@@ -4,11 +4,12 @@ import { CORRELATION_HEADER } from '../../../catalog/stream/messages.ts';
 import { formatRoutingKey } from '../../../catalog/stream/routingkeys.ts';
 import { localFailure } from '../../failure.ts';
 import type { Row } from '../../pages/page.ts';
+import { ConnectionLost } from '../../stream/source.ts';
 import type { ApiClient } from '../../transport/client.ts';
 import { memberText } from '../jsonmembers.ts';
 import { type MirrorRecord, readRecords, recordOf } from '../records.ts';
 import type { MirrorTable } from '../tables.ts';
-import type { Stream } from './listening.ts';
+import { ATTEMPTS, type Stream } from './listening.ts';
 
 /** Records of one response of an async endpoint (specification, Limits). */
 export const ASYNC_PAGE = 10;
@@ -19,23 +20,39 @@ const BATCH = 500;
 /** Milliseconds without a record after which a delivery counts as lost. */
 const TIMEOUT = 120_000;
 
+/** What a delivery takes. */
+interface DeliveryContext {
+  readonly client: ApiClient;
+  readonly stream: Stream;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
 /**
  * All records of a resource that has an async endpoint alone, as the stream delivers them (D41); those of the response
- * itself where these are all. Throws a Failure (`stream.incomplete`, exit 8) for a delivery that is cut off.
+ * itself where these are all. When the connection to the stream is lost all of them are delivered again, so that some may
+ * come twice. Throws a Failure: `stream.incomplete` (exit 8) for a delivery that is cut off, and that of the connection
+ * when it is lost each time.
  */
 export async function* delivered(
+  table: MirrorTable,
+  context: DeliveryContext,
+): AsyncGenerator<readonly MirrorRecord[]> {
+  for (let failed = 1; ; failed++) {
+    try {
+      return yield* deliveredOnce(table, context);
+    } catch (cause) {
+      context.signal.throwIfAborted();
+      if (!(cause instanceof ConnectionLost)) throw cause;
+      if (failed === ATTEMPTS) throw cause.failure;
+      await context.stream.waitToRetry(failed, cause.failure, cause.retryAfter);
+    }
+  }
+}
+
+async function* deliveredOnce(
   { resource }: MirrorTable,
-  {
-    client,
-    stream,
-    now,
-    signal,
-  }: {
-    readonly client: ApiClient;
-    readonly stream: Stream;
-    readonly now: () => number;
-    readonly signal: AbortSignal;
-  },
+  { client, stream, now, signal }: DeliveryContext,
 ): AsyncGenerator<readonly MirrorRecord[]> {
   const domainType = domainTypeOf(resource);
   const { organization: organizationId } = client;

@@ -79,7 +79,8 @@ class Follower {
         if (!isPassing(cause)) throw cause;
         if (this.isConnected) await this.tell('disconnected', NOTHING);
         this.isConnected = false;
-        await clock.sleep(retryDelay(++this.failed, policy, random), signal);
+        const retryAfter = cause instanceof ConnectionLost ? cause.retryAfter : undefined;
+        await clock.sleep(retryDelay(++this.failed, policy, random, retryAfter), signal);
       }
     }
   }

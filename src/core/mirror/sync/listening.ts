@@ -33,7 +33,7 @@ export function isBehind(position: string | null, message: string): boolean {
 const ANSWER = 10_000;
 
 /** Attempts to connect before a service counts as one without a stream, and connections in a row that bring nothing. */
-const ATTEMPTS = 3;
+export const ATTEMPTS = 3;
 
 /** Where to begin, and with what. */
 interface StreamStart {
@@ -60,22 +60,23 @@ export class Stream {
    */
   async head(isExpected = false): Promise<string | undefined> {
     let lost: ConnectionLost | undefined;
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      if (attempt > 1) await this.client.waitToRetry(attempt - 1, lost?.retryAfter, this.signal);
+    for (let failed = 0; failed < ATTEMPTS; failed++) {
+      // Where there never was one, what answers in its place is not waited for.
+      if (lost !== undefined) await this.waitToRetry(failed, lost.failure, isExpected ? lost.retryAfter : undefined);
       try {
         // What comes first tells where it begins.
         for await (const { position } of this.connect({ silence: ANSWER })) return position;
       } catch (cause) {
         this.signal.throwIfAborted();
         if (cause instanceof ConnectionLost) {
-          lost = cause instanceof ConnectionSilent ? undefined : cause;
+          lost = cause;
           continue;
         }
         if (!(cause instanceof Failure) || cause.status === 401 || (isExpected && !saysThereIsNone(cause))) throw cause;
         return undefined;
       }
     }
-    if (isExpected && lost !== undefined) throw lost.failure;
+    if (isExpected && lost !== undefined && !(lost instanceof ConnectionSilent)) throw lost.failure;
     return undefined;
   }
 
@@ -130,9 +131,14 @@ export class Stream {
       await batch.flush();
       fruitless = after === before ? fruitless + 1 : 0;
       if (fruitless === ATTEMPTS) throw lost.failure;
-      if (fruitless > 0) await this.client.waitToRetry(fruitless, lost.retryAfter, this.signal);
+      if (fruitless > 0) await this.waitToRetry(fruitless, lost.failure, lost.retryAfter);
     }
     return true;
+  }
+
+  /** Waits after so many connections in a row that failed; at most `ATTEMPTS` may. */
+  waitToRetry(failed: number, failure: Failure, retryAfter: number | undefined): Promise<void> {
+    return this.client.waitToRetry({ failed, attempts: ATTEMPTS, failure, retryAfter }, this.signal);
   }
 }
 

@@ -164,6 +164,7 @@ export class ResourceReader {
   private async stage(query: PageQuery): Promise<Proof> {
     const { store } = this.context;
     let proof = UNPROVED;
+    // Of lists by location there is one for each; none of them is read in parts, which could leave it unproved.
     const pages = this.pages({ ...query, onProof: (found) => (proof = found) });
     await this.eachBatch(pages, (records) => store.stage(this.table, records));
     return proof;
@@ -260,8 +261,8 @@ export class ResourceReader {
     const path = pathOf(operationOf(this.table.resource, 'get'), id);
     try {
       const { data } = await client.request({ method: 'GET', path, read: readOneRecord, signal });
-      if (data instanceof MirrorRecord) return this.chosen(data as unknown as Row);
-      throw localFailure('response.malformed', 'The server sent no record in response to its id.');
+      if (data instanceof MirrorRecord && String(data.id) === id) return this.chosen(data as unknown as Row);
+      throw localFailure('response.malformed', 'The server sent another record, or none, in response to an id.');
     } catch (cause) {
       if (cause instanceof ApiFailure && cause.status === 404) return undefined;
       throw cause;

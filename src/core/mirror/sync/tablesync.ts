@@ -83,6 +83,7 @@ export class TableSync {
     if (isUnknown || !reader.tellsChanges) return this.compare();
     await this.readChanges(before.since);
     await this.readGone();
+    await this.fetchUnknown();
     await this.readReferrers();
   }
 
@@ -142,6 +143,7 @@ export class TableSync {
     } else if (reader.tellsChanges) {
       await this.readChanges(since);
       if (isOld) await this.readGone();
+      await this.fetchUnknown();
       await this.readReferrers();
     } else if (isOld) await this.compare();
   }
@@ -151,7 +153,7 @@ export class TableSync {
     const { reader, before } = this;
     const { isIncrement } = this.context;
     if (isIncrement && this.told === 0) return;
-    // What is replayed is whole, so that it has a time.
+    // A table that is complete has it: it is written together with the position.
     if (!reader.isTold) await this.readChanges(before.since as string);
     if (isIncrement) return;
     if (reader.isByLocation && (await this.hasNewLocations())) return this.compare();

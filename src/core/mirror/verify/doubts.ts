@@ -198,7 +198,7 @@ export class Doubts {
     );
   }
 
-  /** The wire names of the fields in which a row differs that both sides have. */
+  /** The wire names of the fields in which a row that both sides have differs. */
   async fieldsOf(id: string): Promise<readonly string[]> {
     const [row] = await this.database.rows<{ record: string }>(
       'SELECT record FROM _doubts WHERE resource = :name AND id = CAST(:id AS BIGINT)',
