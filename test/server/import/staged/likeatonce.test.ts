@@ -136,18 +136,26 @@ const lines = fc.array(change, {
   maxLength: 60,
 });
 
-/** The first line of each document: what later ones would find taken is a name that an earlier one had, at once or not. */
-function documentsOnce(changes: readonly WireRecord[]): WireRecord[] {
+/** Of these the property has one line each: what is between the first and the last is not the same at once and in parts. */
+const ONCE: readonly unknown[] = [
+  // What later lines would find taken is a name that an earlier one had.
+  'DocumentV1',
+  // Whose data a record of a claim is depends on the line of the claim that stands before it.
+  'InsuranceClaim',
+];
+
+/** The first line of each record of these kinds. */
+function withoutRepeats(changes: readonly WireRecord[]): WireRecord[] {
   const nameOf = ({ type, id, organizationId }: WireRecord) => `${type} ${id} ${organizationId}`;
   return changes.filter(
     (change, at) =>
-      change.type !== 'DocumentV1' || changes.findIndex((other) => nameOf(other) === nameOf(change)) === at,
+      !ONCE.includes(change.type) || changes.findIndex((other) => nameOf(other) === nameOf(change)) === at,
   );
 }
 
 /** What every link leads to, so that most imports are taken. */
 function complete(given: readonly WireRecord[]): WireRecord[] {
-  const changes = documentsOnce(given);
+  const changes = withoutRepeats(given);
   const all = people.map((id) => line('PatientV1', { id, firstName: 'First', lastName: `P${id % 10}` }, NEW));
   const places = Object.values(LOCATIONS).map((id) => line('Location', { id, name: `${id}` }, NEW));
   const own = people.slice(3).map((id) => line('PatientV1', { id, firstName: 'First', lastName: `P${id % 10}` }));
