@@ -83,7 +83,6 @@ export class TableSync {
     if (isUnknown || !reader.tellsChanges) return this.compare();
     await this.readChanges(before.since);
     await this.readGone();
-    await this.fetchUnknown();
     await this.readReferrers();
   }
 
@@ -143,7 +142,6 @@ export class TableSync {
     } else if (reader.tellsChanges) {
       await this.readChanges(since);
       if (isOld) await this.readGone();
-      await this.fetchUnknown();
       await this.readReferrers();
     } else if (isOld) await this.compare();
   }
@@ -184,6 +182,8 @@ export class TableSync {
 
   /** Fetches patients whose list of those they referred may be another one: their own `lastModified` need not tell. */
   private async readReferrers(): Promise<void> {
+    // Patients of whom only the ids are known so far have referrers, too.
+    await this.fetchUnknown();
     await this.reader.fetch(await this.context.store.referrerIds(this.table, this.found));
   }
 
