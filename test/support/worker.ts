@@ -1,3 +1,5 @@
+import { attend } from '../../src/filesystem/held.ts';
+
 const ENDS = Symbol.for('molar-tests-worker-ends');
 
 // vitest ends its workers, but nothing does when vitest itself was killed: they would go on for as long as their tests.
@@ -7,3 +9,6 @@ if (!process.listeners('disconnect').some((listener) => ENDS in listener)) {
     Object.assign(() => process.kill(process.pid, 'SIGKILL'), { [ENDS]: true }),
   );
 }
+
+// A command that an earlier file of this process has run, and interrupted, leaves its signal, which would end every wait.
+attend({ say: () => undefined });

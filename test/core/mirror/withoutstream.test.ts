@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import { localFailure } from '../../../src/core/failure.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import type { World } from '../../cli/runcommand.ts';
@@ -9,7 +8,7 @@ import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { line } from '../../support/practice.ts';
 import type { TestService } from '../../support/service.ts';
 import { answer } from '../transport/script.ts';
-import { clock, mirrorFolder, openFaithful, openServer, runOnline } from './mirroring.ts';
+import { clock, mirrorFolder, openFaithful, openServer, syncTo } from './mirroring.ts';
 import { queried, wrongRows } from './oracle.ts';
 import { answered, disturbed, serverRecords } from './practice.ts';
 
@@ -19,12 +18,9 @@ beforeEach(async () => {
   ({ file } = await mirrorFolder());
 });
 
-const runSync = (resources: readonly string[], world: World) =>
-  runOnline('mirror:sync', MirrorSync, [...resources, '--to', file], world);
-
 /** Syncs a resource, which succeeds, and gives what is wrong in its table then. */
 async function wrongAfterSync(service: Faithful, resource: Resource): Promise<string[]> {
-  const { exitCode, stderr } = await runSync([resource], { env: service.env });
+  const { exitCode, stderr } = await syncTo(file, [resource], { env: service.env });
   expect(exitCode, stderr).toBe(0);
   return wrongRows(file, resource, service.records(resource));
 }
@@ -43,7 +39,7 @@ describe('lists of those whom a patient referred', () => {
       await before(decodeURIComponent(url));
       return url.replace('/stream', '/nothing');
     });
-    const { exitCode, stderr } = await runSync(['patients', '--page-size', '3'], { env, openNetwork });
+    const { exitCode, stderr } = await syncTo(file, ['patients', '--page-size', '3'], { env, openNetwork });
     expect(exitCode, stderr).toBe(0);
     return wrongRows(file, 'patients', (await serverRecords(service)).get('patients') ?? []);
   }
@@ -172,7 +168,7 @@ it('a record that is gone by the time it is asked for by its id is not asked for
     if (++asked > 6) throw new Error('It goes on for ever.');
     if (asked === 1) service.remove('patients', Number(id));
   });
-  const { exitCode, stderr } = await runSync(['patients'], { env: service.env, openNetwork });
+  const { exitCode, stderr } = await syncTo(file, ['patients'], { env: service.env, openNetwork });
   expect([exitCode, asked > 0], stderr).toEqual([0, true]);
   expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
 });
@@ -190,7 +186,7 @@ it('records that a list does not get to are looked for by their ids before they 
       pathname.endsWith('count') || (!filter.includes('id->') && from <= String(slowAt) && String(slowAt) < to);
     return slowAt !== undefined && pathname.includes('/patients') && isSlow ? answer(408, '') : undefined;
   });
-  const sync = () => runSync(['patients'], { env: service.env, openNetwork });
+  const sync = () => syncTo(file, ['patients'], { env: service.env, openNetwork });
   const [kept, gone] = service.records('patients') as [Fields, Fields];
   const lastModified = '1975-01-05T15:00:00.000Z';
   for (const { id } of [kept, gone]) service.edit('patients', Number(id), { lastModified });
@@ -205,7 +201,7 @@ it('records that a list does not get to are looked for by their ids before they 
 
 it('what a run had read that was killed is forgotten', async () => {
   const service = await openFaithful({ seed: 'killed' });
-  const sync = (world: World = {}) => runSync(['documents', 'patients'], { env: service.env, ...world });
+  const sync = (world: World = {}) => syncTo(file, ['documents', 'patients'], { env: service.env, ...world });
   expect((await sync()).exitCode).toBe(0);
   const document = service.add('documents');
   const killed = new AbortController();
@@ -226,7 +222,7 @@ it('what changes while a first load runs is right at its end', async () => {
   service.onRequest = ({ path }) => {
     if (path === '/api/v1/patients' && ++requests === 4) service.edit('patients', changed, { lastName: 'Changed' });
   };
-  const { exitCode } = await runSync(['patients'], { env: service.env });
+  const { exitCode } = await syncTo(file, ['patients'], { env: service.env });
   expect([exitCode, requests > 4]).toEqual([0, true]);
   expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
 });
@@ -245,7 +241,7 @@ it('says how changes and deletions are known, and as of when: the start of the l
   for (const last of [undefined, ...names]) {
     began = undefined;
     const before = last === undefined ? [] : known();
-    const { exitCode } = await runSync(last ? [last] : names, world);
+    const { exitCode } = await syncTo(file, last ? [last] : names, world);
     expect(exitCode).toBe(0);
     expect(known().map(({ as_of, ...each }) => each)).toEqual([
       { name: 'missedappointments', changes: 'whole', deletes: 'whole', position: null },

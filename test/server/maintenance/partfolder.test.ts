@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { attend } from '../../../src/filesystem/held.ts';
 import { system } from '../../../src/filesystem/system.ts';
 import { openPartFolder } from '../../../src/server/maintenance/partfolder.ts';
 import { need } from '../../support/capabilities.ts';
@@ -122,8 +121,6 @@ it('whoever began while another finished does not go on', async () => {
 });
 
 it('a folder that another program keeps stays a part, from which the next run goes on', async () => {
-  // A command that an earlier file of this process has run may have left its signal.
-  attend({ say: () => undefined });
   let isHeld = true;
   const { rename } = system;
   onWindows({
