@@ -117,7 +117,7 @@ async function weather({ draws, network, evening }: Day): Promise<void> {
   while (!evening.aborted) {
     network.weather = chance.one([FAIR, RAIN, RAIN, RAIN, STORM, OUTAGE]);
     const most = network.weather === OUTAGE ? 30 : 180;
-    await pause(chance.whole(1, most) * MINUTE, evening);
+    await pause(chance.whole(MINUTE, most * MINUTE), evening);
   }
 }
 
@@ -222,7 +222,10 @@ function listener(day: Day): Promise<void> {
   );
 }
 
-/** Starts a command again and again, and ends it after a while, at the latest in the evening. */
+/**
+ * Starts a command again and again, and ends it after a while, at the latest in the evening. At milliseconds that it shares
+ * with nobody: of two commands that start at once, the disk decides which is ready first, and not the seed.
+ */
 async function keptRunning(
   { draws, evening, ends }: Day,
   computer: Computer,
@@ -230,9 +233,10 @@ async function keptRunning(
   write?: (text: string) => void,
 ): Promise<void> {
   const chance = draws(computer.name);
-  while (!evening.aborted) {
-    const words = line(chance);
-    await computer.runFor(Math.min(chance.whole(1, 5 * 60) * MINUTE, ends - Date.now()), words, write);
-    await pause(chance.whole(1, 60) * MINUTE, evening);
+  for (;;) {
+    await pause(chance.whole(1, HOUR), evening);
+    if (evening.aborted) return;
+    const life = Math.min(chance.whole(MINUTE, 5 * HOUR), ends - Date.now());
+    await computer.runFor(life, line(chance), write);
   }
 }

@@ -69,8 +69,8 @@ export class SeededNetwork {
     const number = ++this.connections;
     const draws = new Draws(`${this.seed} connection ${number}`);
     const { refused, twice } = this.weather;
-    // Of ports the system chooses some.
-    const place = `${Date.now()} ${number} ${method} ${url.replace(/:\d+/, '')}`;
+    // Of ports the system chooses some, and links are signed with keys of their own.
+    const place = `${Date.now()} ${number} ${method} ${url.replace(/:\d+/, '').replace(/[?]expires=.*/, '')}`;
     const answering = draws.chance(refused) ? undefined : this.server.host(url);
     if (answering === undefined) {
       this.trace.push(`${place}: refused`);
