@@ -236,6 +236,16 @@ describe('moods', () => {
     expect((await ask(service, '/locationproductionnetschedule', 'fromDate==1999-01-01')).status).toBe(status);
   });
 
+  it.each([true, false])('correctionsAreDated: %s', async (correctionsAreDated) => {
+    await start({ correctionsAreDated });
+    const before = service.records('transactions').find(({ isActive }) => isActive);
+    const { id, previousTransaction } = service.correct(Number(before?.id));
+    const after = service.records('transactions').find((record) => record.id === before?.id);
+    expect(previousTransaction).toEqual({ id: before?.id });
+    expect(after).toMatchObject({ isActive: false, replacedByTransaction: { id } });
+    expect(after?.lastModified !== before?.lastModified).toBe(correctionsAreDated);
+  });
+
   function stored(resource: Parameters<Faithful['records']>[0]): string[] {
     return service.records(resource).map(({ id }) => String(id));
   }

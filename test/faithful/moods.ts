@@ -60,6 +60,8 @@ export interface Moods {
   readonly missingNeverDiffers: boolean;
   /** What items of `errors` hold: descriptions, messages, or nothing but the words of the status. */
   readonly errorItems: 'descriptions' | 'messages' | 'titles';
+  /** Whether a correction gives the transaction that it corrects a new lastModified. */
+  readonly correctionsAreDated: boolean;
 }
 
 /** The service at its most regular. */
@@ -94,6 +96,7 @@ export const PLAIN: Moods = {
   reorderedKeys: false,
   missingNeverDiffers: false,
   errorItems: 'descriptions',
+  correctionsAreDated: true,
 };
 
 /** The moods of a seed. */
@@ -131,5 +134,6 @@ export function moodsOf(seed: string): Moods {
     reorderedKeys: coin(),
     missingNeverDiffers: coin(),
     errorItems: draws.one(['descriptions', 'messages', 'titles']),
+    correctionsAreDated: coin(),
   };
 }

@@ -55,6 +55,8 @@ export interface Faithful {
   addEvent(fields?: Fields): Fields;
   /** Changes a record as another user would, with a new lastModified. */
   edit(resource: Resource, id: number, fields: Fields): void;
+  /** Corrects a transaction, which is no longer active (Transaction corrections); answers what replaces it. */
+  correct(id: number): Fields;
   remove(resource: Resource, id: number): void;
   /** Answers on a connection that was made without a socket; `acceptFile` as the origin of contents. */
   readonly accept: (connection: Duplex) => void;
@@ -134,6 +136,7 @@ export async function startFaithful(options: Options): Promise<Faithful> {
       const stored = practice.shelves[resource].get(id);
       if (stored) change(world, resource, stored, { ...stamped(world, stored), ...fields });
     },
+    correct: (id) => correct(world, id),
     remove: (resource, id) => practice.shelves[resource].remove(id),
     accept: (connection) => void server.emit('connection', connection),
     acceptFile: files.accept,
@@ -157,6 +160,17 @@ function addLike(world: World, resource: Resource, fields: Fields): Stored {
   if (!like) throw new Error(`There is no record of ${resource} to add another one like.`);
   const { id, ...rest } = like.record;
   return create(world, resource, { ...rest, ...stamped(world, like), ...fields });
+}
+
+function correct(world: World, id: number): Fields {
+  const original = world.practice.shelves.transactions.get(id);
+  if (!original) throw new Error(`There is no transaction ${id} to correct.`);
+  const { id: _, ...rest } = original.record;
+  const links = { previousTransaction: { id }, replacedByTransaction: null };
+  const { record } = create(world, 'transactions', { ...rest, ...stamped(world, original), ...links, isActive: true });
+  const date = world.moods.correctionsAreDated ? stamped(world, original) : {};
+  change(world, 'transactions', original, { isActive: false, replacedByTransaction: { id: record.id }, ...date });
+  return record;
 }
 
 function stamped(world: World, { record }: Stored): Fields {

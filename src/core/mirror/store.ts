@@ -141,10 +141,10 @@ export interface MirrorStore {
   /** Some documents above an id, by id. */
   documents(after: string, limit: number): Promise<readonly MirroredDocument[]>;
   /**
-   * Ids of the patients who referred those that were staged or not found, by what is staged and what is here; none of
-   * other tables.
+   * Ids of records that may have changed with those that were staged or not found, by what is staged and what is here:
+   * patients who referred others, and transactions that others correct.
    */
-  referrerIds(table: MirrorTable, found: Finding | null): Promise<readonly string[]>;
+  affectedIds(table: MirrorTable, found: Finding | null): Promise<readonly string[]>;
   /** Rows that the table will have once everything is published. */
   expectedRows(table: MirrorTable): Promise<number>;
   /** Rows, and how many of them were not found. */

@@ -18,7 +18,7 @@ const RESOURCES = Object.keys(TABLES).filter(
 const BEYOND = ['/api/v1/stream', '/api/v1/appointments'];
 const FIXED: readonly Resource[] = ['appointmenthistories'];
 
-/** Adds, edits and removes a few records of every resource; gives the ids of those that are gone. */
+/** Adds, edits and removes a few records of every resource, and corrects a few transactions; gives the ids of those that are gone. */
 function changeSome({ service }: Driven, draws: Draws): Map<Resource, number[]> {
   const gone = new Map<Resource, number[]>();
   for (const resource of RESOURCES) {
@@ -32,6 +32,8 @@ function changeSome({ service }: Driven, draws: Draws): Map<Resource, number[]> 
     for (const id of removed) service.remove(resource, id);
     gone.set(resource, removed);
   }
+  const active = service.records('transactions').filter(({ isActive }) => isActive);
+  for (const { id } of draws.shuffled(active).slice(0, draws.whole(0, 2))) service.correct(Number(id));
   return gone;
 }
 

@@ -7,6 +7,7 @@ import { Draws } from '../../faithful/random.ts';
 import { TestClock } from '../../support/clock.ts';
 import { big, CLAIMS, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
+import { rawRows, tamper } from '../../support/rawsql.ts';
 import type { TestService } from '../../support/service.ts';
 import { mirrorFolder, openServer, syncTo } from './mirroring.ts';
 import { queried, wrongRows, wrongTables } from './oracle.ts';
@@ -19,6 +20,7 @@ const PAYMENT = {
   ...{ patient: { id: PATIENTS.ann }, location: { id: LOCATIONS.east } },
 } as const;
 const ONE = big(1);
+const OF_ONE = `FROM transactions WHERE id = ${ONE}`;
 const OTHER = big(70_002);
 /** The first of some more payments. */
 const MORE = big(80_000);
@@ -53,14 +55,19 @@ async function wrongAfter(words: readonly string[] = [], world: World = {}): Pro
   return wrong();
 }
 
-async function wrong(): Promise<Record<string, string[]>> {
-  return wrongTables(file, await serverRecords(service));
-}
+const wrong = async () => wrongTables(file, await serverRecords(service));
 
 const change = async (path: string, body: object) =>
   expect((await service.call('PUT', path, { body })).status).toBe(200);
 const correct = () =>
   service.import([line('Transaction', { ...PAYMENT, id: OTHER, previousTransaction: { id: ONE } })]);
+
+/** The specification does not say that what is corrected gets a new change time. */
+async function correctUndated(): Promise<void> {
+  const [before] = await rawRows<{ at: string }>(service, `SELECT last_modified AS at ${OF_ONE}`);
+  await correct();
+  await tamper(service, `UPDATE transactions SET last_modified = '${before?.at}' WHERE id = ${ONE}`);
+}
 
 /** A network on which something happens once, before the request whose address has this text for the nth time. */
 function once(text: string, nth: number, work: () => Promise<unknown>) {
@@ -201,12 +208,29 @@ describe('what the stream does not tell', () => {
     );
     const words = ['transactions', '--page-size', '1', '--parallel', '1'];
     expect((await sync(words, { openNetwork, signal: killed.signal })).exitCode).not.toBe(0);
-    expect(queried(file, `SELECT is_active FROM transactions WHERE id = ${ONE}`)).toEqual([{ is_active: 1 }]);
-    await correct();
+    expect(queried(file, `SELECT is_active ${OF_ONE}`)).toEqual([{ is_active: 1 }]);
+    await correctUndated();
     service.clock.advance(30 * MINUTE);
     await service.call('PUT', ANN, { body: { preferredName: 'Annie' } });
     expect((await sync(words)).exitCode).toBe(0);
     expect(wrongRows(file, 'transactions', (await serverRecords(service)).get('transactions') ?? [])).toEqual([]);
+  });
+
+  it.each([
+    ['before a sync', true, '', 0],
+    ['during a first load', false, '/transactions?', 2],
+    ['at the end of a first load', false, '/stream', 2],
+    ['before a sync reads what has changed', true, '/transactions?', 1],
+    ['after a sync has read what has changed', true, '/transactions/totalcount', 1],
+  ])('is found though no change time tells of it: a correction %s', async (_, isThere, address, nth) => {
+    const words = ['transactions', '--page-size', '5', '--parallel', '1'];
+    if (isThere) await sync(words);
+    if (nth === 0) await correctUndated();
+    service.clock.advance(30 * MINUTE);
+    const { exitCode, stderr } = await sync(words, { openNetwork: once(address, nth, correctUndated) });
+    expect(exitCode, stderr).toBe(0);
+    expect(wrongRows(file, 'transactions', (await serverRecords(service)).get('transactions') ?? [])).toEqual([]);
+    expect(queried(file, `SELECT is_active ${OF_ONE}`)).toEqual([{ is_active: 0 }]);
   });
 
   it('is found during a first load: a payment that is deleted after it was read', async () => {
@@ -215,7 +239,7 @@ describe('what the stream does not tell', () => {
     );
     const words = ['transactions', '--page-size', '1', '--parallel', '1'];
     expect((await sync(words, { openNetwork })).exitCode).toBe(0);
-    expect(queried(file, `SELECT id FROM transactions WHERE id = ${ONE}`)).toEqual([]);
+    expect(queried(file, `SELECT id ${OF_ONE}`)).toEqual([]);
   });
 
   it('is older than what is read later, though it is told again', async () => {
@@ -236,7 +260,7 @@ describe('what the stream does not tell', () => {
   it('is found while a mirror is followed: a correction with what tells of it, a deleted payment within a minute', async () => {
     const ended = new AbortController();
     const end = () => ended.abort(localFailure('run.interrupted', 'Interrupted.'));
-    const active = () => queried(file, `SELECT is_active FROM transactions WHERE id = ${ONE}`)[0]?.is_active;
+    const active = () => queried(file, `SELECT is_active ${OF_ONE}`)[0]?.is_active;
     const steps: [string, () => Promise<unknown> | unknown][] = [
       ['synced', correct],
       [

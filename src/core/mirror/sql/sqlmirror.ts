@@ -15,10 +15,10 @@ import type {
 import { doubtful } from '../sync/lossguard.ts';
 import { findTable, type MirrorTable } from '../tables.ts';
 import { type StoredValue, storedValue } from '../values.ts';
+import { affectedQuery } from './affected.ts';
 import type { Bound, MirrorDatabase, Target } from './database.ts';
 import { type MirrorOptions, prepareMirror } from './preparing.ts';
 import { isMissing, Publisher } from './publishing.ts';
-import { referrersQuery } from './referrers.ts';
 import { DISCARD, heldTable } from './schema.ts';
 import { readFacts, readResource, writeFact, writeResource } from './state.ts';
 import { TableSet } from './tableset.ts';
@@ -148,9 +148,9 @@ export class SqlMirror implements MirrorStore {
     );
   }
 
-  async referrerIds(table: MirrorTable, found: Finding | null): Promise<readonly string[]> {
+  async affectedIds(table: MirrorTable, found: Finding | null): Promise<readonly string[]> {
     const { table: own } = await this.tables.rowsOf(table);
-    const query = referrersQuery(own, found, this.database.dialect);
+    const query = affectedQuery(own, found, this.database.dialect);
     return query === undefined ? [] : this.ids(query, { name: table.resource.name });
   }
 

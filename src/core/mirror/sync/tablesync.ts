@@ -83,7 +83,7 @@ export class TableSync {
     if (isUnknown || !reader.tellsChanges) return this.compare();
     await this.readChanges(before.since);
     await this.readGone();
-    await this.readReferrers();
+    await this.readAffected();
   }
 
   /** Fetches records of which only the ids are known; true when there were any. */
@@ -102,6 +102,7 @@ export class TableSync {
     if (this.reader.isTold || (await this.context.store.receivedCount(this.table)) === this.told) return false;
     await this.divide();
     await this.readChanges(this.began());
+    await this.readAffected();
     return true;
   }
 
@@ -139,10 +140,11 @@ export class TableSync {
     if (isReplayed || (this.head !== undefined && !isOld)) {
       if (!reader.isTold) await this.readChanges(since);
       if (isOld || !reader.isTold) await this.readMiscounted();
+      if (!reader.isTold) await this.readAffected();
     } else if (reader.tellsChanges) {
       await this.readChanges(since);
       if (isOld) await this.readGone();
-      await this.readReferrers();
+      await this.readAffected();
     } else if (isOld) await this.compare();
   }
 
@@ -153,9 +155,11 @@ export class TableSync {
     if (isIncrement && this.told === 0) return;
     // A table that is complete has it: it is written together with the position.
     if (!reader.isTold) await this.readChanges(before.since as string);
-    if (isIncrement) return;
-    if (reader.isByLocation && (await this.hasNewLocations())) return this.compare();
-    await this.readMiscounted();
+    if (!isIncrement) {
+      if (reader.isByLocation && (await this.hasNewLocations())) return this.compare();
+      await this.readMiscounted();
+    }
+    if (!reader.isTold) await this.readAffected();
   }
 
   /** Finds what neither the stream nor a change tells of, such as a deleted payment, where a count does. */
@@ -180,11 +184,11 @@ export class TableSync {
     await this.sweep();
   }
 
-  /** Fetches patients whose list of those they referred may be another one: their own `lastModified` need not tell. */
-  private async readReferrers(): Promise<void> {
-    // Patients of whom only the ids are known so far have referrers, too.
+  /** Fetches what may have changed with other records: its own `lastModified` need not tell. */
+  private async readAffected(): Promise<void> {
+    // Records of which only the ids are known so far affect others, too.
     await this.fetchUnknown();
-    await this.reader.fetch(await this.context.store.referrerIds(this.table, this.found));
+    await this.reader.fetch(await this.context.store.affectedIds(this.table, this.found));
   }
 
   /** Whether the service has as many records as there will be rows; not without an answer: then only the ids can tell. */
