@@ -3,7 +3,7 @@ import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import type { World } from '../../cli/runcommand.ts';
 import { LOCATIONS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
-import { mirrorFolder, openServer, runOnline, syncTo } from './mirroring.ts';
+import { clock, mirrorFolder, openServer, runOnline, syncTo } from './mirroring.ts';
 import { queried } from './oracle.ts';
 
 /** Every field of it is one of a kind. */
@@ -37,12 +37,14 @@ export async function openPlace(records: Iterable<Readonly<Record<string, unknow
   const { folder, file } = await mirrorFolder();
   const key = join(folder, 'the.key');
   const { service, env } = await openServer(records);
+  // The clock of the service stands: a year that ends meanwhile changes nothing.
+  const own = { env, clock: { ...clock, now: service.clock.now } };
   const run = (id: string, command: unknown, words: readonly string[], world: World = {}) =>
-    runOnline(id, command, words, { env, ...world });
+    runOnline(id, command, words, { ...own, ...world });
   return {
     ...{ service, folder, file, key, run },
     sync: (words: readonly string[] = ['--deidentify', key], world: World = {}, to = file) =>
-      syncTo(to, words, { env, ...world }),
+      syncTo(to, words, { ...own, ...world }),
     verify: (words: readonly string[] = [], world: World = {}) =>
       run('mirror:verify', MirrorVerify, ['--to', file, '--json', ...words], world),
   };

@@ -32,6 +32,8 @@ async function firstId(path: string): Promise<unknown> {
   return (body.data as { id: unknown }[])[0]?.id;
 }
 
+const thisYear = () => Number(service.clock.text().slice(0, 4));
+
 async function originals(): Promise<Set<string>> {
   return originalsOf([...(await serverRecords(service)).values()].flat());
 }
@@ -80,7 +82,7 @@ describe('a de-identified mirror', () => {
     await empty.sync(['--deidentify', empty.key, '--history']);
     const words = new Finder(known).in(await bytesBelow(empty.folder));
     // The copy's own instants are of today.
-    const today = new Date().toISOString().slice(0, 10);
+    const today = service.clock.text().slice(0, 10);
     const finder = new Finder([...known].filter((original) => !words.has(original) && !original.startsWith(today)));
     expect(finder.count).toBeGreaterThan(150);
     expect([...words].length).toBeLessThan(10);
@@ -206,7 +208,7 @@ describe('a de-identified mirror', () => {
     expect(changes).toMatchObject({ patients: [1, 0], events: [0, 1] });
     const [{ id: gone, _synced_at, _deleted_at, ...content } = {}] = queried(file, 'SELECT * FROM events_deleted');
     expect(new Set(Object.values(content))).toEqual(new Set([null]));
-    expect([gone === id, _deleted_at]).toEqual([false, `${new Date().getUTCFullYear()}-01-01T00:00:00.000Z`]);
+    expect([gone === id, _deleted_at]).toEqual([false, `${thisYear()}-01-01T00:00:00.000Z`]);
     expect(
       queried(
         file,
@@ -248,7 +250,7 @@ describe('a de-identified mirror', () => {
     expect(found.json.differences).toBe(2);
     expect(await verify(['--repair'])).toMatchObject({ exitCode: 0 });
     // When a row was mended tells no more than the year.
-    const year = `${new Date().getUTCFullYear()}-01-01T00:00:00.000Z`;
+    const year = `${thisYear()}-01-01T00:00:00.000Z`;
     const times = 'SELECT _synced_at AS at FROM patients UNION SELECT _synced_at FROM transactions';
     expect(queried(file, times)).toEqual([{ at: year }]);
     // A late change is none without the stream either.
@@ -266,7 +268,7 @@ describe('a de-identified mirror', () => {
     expect(queried(file, `SELECT date_of_birth, state FROM patients WHERE ${wanda}`)).toEqual([
       { date_of_birth: null, state: 'CO' },
     ]);
-    const year = new Date().getUTCFullYear();
+    const year = thisYear();
     expect(queried(file, 'SELECT max(date_of_birth) AS born FROM patients')[0]?.born).toMatch(/^\d{4}$/);
     const connection = openConnection(file);
     connection.exec(`UPDATE patients SET date_of_birth = '${year - 90}' WHERE ${wanda}`);
