@@ -223,8 +223,8 @@ function listener(day: Day): Promise<void> {
 }
 
 /**
- * Starts a command again and again, and ends it after a while, at the latest in the evening. At milliseconds that it shares
- * with nobody: of two commands that start at once, the disk decides which is ready first, and not the seed.
+ * Starts a command again and again, and ends it after a while, at the latest in the evening. Hardly ever in the
+ * same millisecond as another: of two commands that start at once, the disk decides which is ready first, and not the seed.
  */
 async function keptRunning(
   { draws, evening, ends }: Day,
@@ -233,10 +233,10 @@ async function keptRunning(
   write?: (text: string) => void,
 ): Promise<void> {
   const chance = draws(computer.name);
-  for (;;) {
-    await pause(chance.whole(1, HOUR), evening);
-    if (evening.aborted) return;
+  await pause(chance.whole(1, MINUTE), evening);
+  while (!evening.aborted) {
     const life = Math.min(chance.whole(MINUTE, 5 * HOUR), ends - Date.now());
     await computer.runFor(life, line(chance), write);
+    await pause(chance.whole(MINUTE, HOUR), evening);
   }
 }

@@ -180,11 +180,11 @@ export class FaithfulOffice implements Office {
     const records = service.reachable(resource);
     if (records.length === 0) return;
     const { id, ...record } = draws.one(records);
-    const what = draws.one(['add', 'edit', 'remove', 'correct'] as const);
+    if (record.isActive === true && draws.chance(0.5)) return void service.correct(Number(id));
+    const what = draws.one(['add', 'edit', 'remove'] as const);
     // Histories are only ever added (Appointment histories: no create, update or delete).
     if (what === 'add' || resource === 'appointmenthistories') service.add(resource, NAMED[resource]);
-    else if (what === 'correct' && record.isActive === true) service.correct(Number(id));
-    else if (what === 'edit' || what === 'correct') service.edit(resource, Number(id), {});
+    else if (what === 'edit') service.edit(resource, Number(id), {});
     // What the commands created stays, so that it can be counted.
     else if (!/^(Deskmade|Scan )/.test(`${record.lastName ?? record.name}`)) service.remove(resource, Number(id));
   }

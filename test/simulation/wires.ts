@@ -69,7 +69,7 @@ export class SeededNetwork {
     const number = ++this.connections;
     const draws = new Draws(`${this.seed} connection ${number}`);
     const { refused, twice } = this.weather;
-    // Of ports the system chooses some, and links are signed with keys of their own.
+    // The system chooses some ports, and each server signs its links with a key of its own.
     const place = `${Date.now()} ${number} ${method} ${url.replace(/:\d+/, '').replace(/[?]expires=.*/, '')}`;
     const answering = draws.chance(refused) ? undefined : this.server.host(url);
     if (answering === undefined) {

@@ -8,7 +8,7 @@ import { runCommand, type World } from '../../cli/runcommand.ts';
 import { type Faithful, type Options, startFaithful } from '../../faithful/service.ts';
 import { TestClock } from '../../support/clock.ts';
 import { testService } from '../../support/service.ts';
-import { listening } from './practice.ts';
+import { disturbed, listening } from './practice.ts';
 
 /** The clock of this computer, on which waits take no time. */
 export const clock = { now: Date.now, sleep: async () => {} };
@@ -43,4 +43,12 @@ export async function runOnline(id: string, command: unknown, words: readonly st
 /** Syncs a mirror, and gives the summary as `json`. */
 export function syncTo(to: string, words: readonly string[], world: World) {
   return runOnline('mirror:sync', MirrorSync, ['--to', to, '--json', ...words], world);
+}
+
+/** A network on which something happens once, before the request whose address has this text for the nth time. */
+export function once(text: string, nth: number, work: () => Promise<unknown>) {
+  let count = 0;
+  return disturbed(async (url) => {
+    if (url.includes(text) && ++count === nth) await work();
+  });
 }

@@ -7,11 +7,10 @@ import { Draws } from '../../faithful/random.ts';
 import { TestClock } from '../../support/clock.ts';
 import { big, CLAIMS, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
-import { rawRows, tamper } from '../../support/rawsql.ts';
 import type { TestService } from '../../support/service.ts';
-import { mirrorFolder, openServer, syncTo } from './mirroring.ts';
-import { queried, wrongRows, wrongTables } from './oracle.ts';
-import { disturbed, serverRecords } from './practice.ts';
+import { mirrorFolder, once, openServer, syncTo } from './mirroring.ts';
+import { queried, wrongTables } from './oracle.ts';
+import { serverRecords } from './practice.ts';
 import { troubled } from './troubles.ts';
 
 const MINUTE = 60_000;
@@ -61,21 +60,6 @@ const change = async (path: string, body: object) =>
   expect((await service.call('PUT', path, { body })).status).toBe(200);
 const correct = () =>
   service.import([line('Transaction', { ...PAYMENT, id: OTHER, previousTransaction: { id: ONE } })]);
-
-/** The specification does not say that what is corrected gets a new change time. */
-async function correctUndated(): Promise<void> {
-  const [before] = await rawRows<{ at: string }>(service, `SELECT last_modified AS at ${OF_ONE}`);
-  await correct();
-  await tamper(service, `UPDATE transactions SET last_modified = '${before?.at}' WHERE id = ${ONE}`);
-}
-
-/** A network on which something happens once, before the request whose address has this text for the nth time. */
-function once(text: string, nth: number, work: () => Promise<unknown>) {
-  let count = 0;
-  return disturbed(async (url) => {
-    if (url.includes(text) && ++count === nth) await work();
-  });
-}
 
 describe('what the stream tells', () => {
   it('is applied in its order, each change as of its own time', async () => {
@@ -199,38 +183,6 @@ describe('what the stream does not tell', () => {
     const ids = [ONE, ...Array.from({ length: 15 }, (_, index) => MORE + index)];
     await service.import(ids.map((id) => line('Transaction', { ...PAYMENT, id })));
     service.clock.advance(30 * MINUTE);
-  });
-
-  it('is found after a load that was killed: a correction of what it had read', async () => {
-    const killed = new AbortController();
-    const openNetwork = once('/transactions?', 14, async () =>
-      killed.abort(localFailure('run.interrupted', 'Killed.')),
-    );
-    const words = ['transactions', '--page-size', '1', '--parallel', '1'];
-    expect((await sync(words, { openNetwork, signal: killed.signal })).exitCode).not.toBe(0);
-    expect(queried(file, `SELECT is_active ${OF_ONE}`)).toEqual([{ is_active: 1 }]);
-    await correctUndated();
-    service.clock.advance(30 * MINUTE);
-    await service.call('PUT', ANN, { body: { preferredName: 'Annie' } });
-    expect((await sync(words)).exitCode).toBe(0);
-    expect(wrongRows(file, 'transactions', (await serverRecords(service)).get('transactions') ?? [])).toEqual([]);
-  });
-
-  it.each([
-    ['before a sync', true, '', 0],
-    ['during a first load', false, '/transactions?', 2],
-    ['at the end of a first load', false, '/stream', 2],
-    ['before a sync reads what has changed', true, '/transactions?', 1],
-    ['after a sync has read what has changed', true, '/transactions/totalcount', 1],
-  ])('is found though no change time tells of it: a correction %s', async (_, isThere, address, nth) => {
-    const words = ['transactions', '--page-size', '5', '--parallel', '1'];
-    if (isThere) await sync(words);
-    if (nth === 0) await correctUndated();
-    service.clock.advance(30 * MINUTE);
-    const { exitCode, stderr } = await sync(words, { openNetwork: once(address, nth, correctUndated) });
-    expect(exitCode, stderr).toBe(0);
-    expect(wrongRows(file, 'transactions', (await serverRecords(service)).get('transactions') ?? [])).toEqual([]);
-    expect(queried(file, `SELECT is_active ${OF_ONE}`)).toEqual([{ is_active: 0 }]);
   });
 
   it('is found during a first load: a payment that is deleted after it was read', async () => {

@@ -25,20 +25,6 @@ async function wrongAfterSync(service: Faithful, resource: Resource): Promise<st
   return wrongRows(file, resource, service.records(resource));
 }
 
-it.each([[], ['--columns', 'transactions:previousTransaction,replacedByTransaction']])(
-  'a transaction that another one corrects is replaced, though it has no new change time: with flags %j',
-  async (...flags) => {
-    const service = await openFaithful({ seed: 'corrections', moods: { correctionsAreDated: false } });
-    const sync = () => syncTo(file, ['transactions', ...flags], { env: service.env });
-    expect((await sync()).exitCode).toBe(0);
-    const before = service.records('transactions').find(({ isActive }) => isActive);
-    const { id } = service.correct(Number(before?.id));
-    expect((await sync()).exitCode).toBe(0);
-    const replaced = `SELECT replaced_by_transaction_id AS id FROM transactions WHERE id = ${before?.id}`;
-    expect(queried(file, replaced)).toEqual([{ id }]);
-  },
-);
-
 describe('lists of those whom a patient referred', () => {
   let service: TestService;
   let env: Readonly<Record<string, string>>;

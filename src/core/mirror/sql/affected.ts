@@ -5,23 +5,28 @@ import type { Dialect } from './database.ts';
 import { isMissing } from './publishing.ts';
 
 /**
- * SQL for the ids of records that may have changed because others were staged or are gone, though their own
- * `lastModified` need not tell; `:name` of the resource. Undefined for a table that has none.
+ * SQL for the ids of records that may have changed because others were staged or are gone, which their own `lastModified`
+ * need not show; undefined for tables without such records. `:name`: the resource.
  */
 export function affectedQuery(table: MirrorTable, found: Finding | null, dialect: Dialect): string | undefined {
   return originalsQuery(table, dialect) ?? referrersQuery(table, found, dialect);
 }
 
-/** Of transactions: the originals of staged corrections, which are no longer active (specification, Transaction corrections). */
+/**
+ * Of transactions: the originals that staged corrections have made inactive (specification, Transaction corrections). One
+ * whose row says so already stays as it is, and is not read again.
+ */
 function originalsQuery({ name, columns }: MirrorTable, { numberAt }: Dialect): string | undefined {
   const original = columns.find(({ path }) => path[0] === 'previousTransaction');
-  if (original === undefined) return undefined;
-  const isKnown = columns.some(({ name }) => name === 'is_active')
-    ? `EXISTS (SELECT 1 FROM ${quoted(name)} AS t WHERE t.id = o.id AND NOT t.is_active)`
-    : 'FALSE';
+  const signs = columns.flatMap((column) => {
+    if (column.field === 'isActive') return `NOT t.${quoted(column.name)}`;
+    return column.path[0] === 'replacedByTransaction' ? `t.${quoted(column.name)} IS NOT NULL` : [];
+  });
+  if (original === undefined || signs.length === 0) return undefined;
   return `SELECT CAST(o.id AS TEXT) AS id FROM (
     SELECT DISTINCT ${numberAt('record', original.field ?? '')} AS id FROM _staged WHERE resource = :name
-  ) AS o WHERE o.id IS NOT NULL AND NOT ${isKnown}`;
+  ) AS o WHERE o.id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM ${quoted(name)} AS t WHERE t.id = o.id AND (${signs.join(' OR ')}))`;
 }
 
 /**

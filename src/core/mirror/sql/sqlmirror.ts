@@ -107,6 +107,12 @@ export class SqlMirror implements MirrorStore {
     });
   }
 
+  async unstageDeleted({ resource: { name } }: MirrorTable): Promise<void> {
+    const text = `DELETE FROM _staged WHERE resource = :name AND id IN (
+      SELECT id FROM (${LAST_RECEIVED}) AS last WHERE operation = 'DELETE')`;
+    await this.database.transaction(() => this.database.run(text, { name }));
+  }
+
   receivedCount(table?: MirrorTable): Promise<number> {
     if (table === undefined) return this.number('SELECT count(*) AS number FROM _received');
     const { name } = table.resource;
@@ -156,8 +162,7 @@ export class SqlMirror implements MirrorStore {
 
   expectedRows(table: MirrorTable): Promise<number> {
     const { name } = table.resource;
-    const text = `WITH last AS (SELECT id, operation FROM _received AS r WHERE resource = :name
-        AND number = (SELECT max(number) FROM _received AS l WHERE l.resource = :name AND l.id = r.id)),
+    const text = `WITH last AS (${LAST_RECEIVED}),
       coming AS (SELECT id FROM last WHERE operation <> 'DELETE' UNION
         SELECT id FROM _staged WHERE resource = :name AND id NOT IN (SELECT id FROM last))
       SELECT (SELECT count(*) FROM ${quoted(table.name)})
@@ -243,6 +248,10 @@ export class SqlMirror implements MirrorStore {
     return (await this.database.rows<{ id: string }>(text, bound)).map(({ id }) => id);
   }
 }
+
+/** The last change received of each record of `:name`. */
+const LAST_RECEIVED = `SELECT id, operation FROM _received AS r WHERE resource = :name
+  AND number = (SELECT max(number) FROM _received AS l WHERE l.resource = :name AND l.id = r.id)`;
 
 const RESOURCE = 'resource';
 const ID = 'id';

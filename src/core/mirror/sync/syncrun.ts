@@ -101,7 +101,7 @@ class SyncRun {
     const { head } = this;
     const { store } = this.order;
     if (head === undefined) return;
-    const placed = this.syncs.filter(({ before }) => before.position !== null);
+    const placed = this.syncs.filter(({ isPlaced }) => isPlaced);
     const places = placed.map(({ before }) => placeOf(before.position as string));
     const [oldest] = placed
       .map(({ before }) => before.position as string)

@@ -62,6 +62,12 @@ export class TableSync {
     return this.reader.isByLocation;
   }
 
+  /** Whether what is here was true at a position; a first load that came to nothing begins again. */
+  get isPlaced(): boolean {
+    const { position, complete, progress } = this.before;
+    return position !== null && (complete || progress !== null);
+  }
+
   /** Whether this sync has read its list, and not only what the stream told. */
   get isListed(): boolean {
     return !this.before.complete || this.found !== null;
@@ -101,6 +107,8 @@ export class TableSync {
   async readAgain(): Promise<boolean> {
     if (this.reader.isTold || (await this.context.store.receivedCount(this.table)) === this.told) return false;
     await this.divide();
+    // What was read before its deletion was told would be taken for newer from here on.
+    await this.context.store.unstageDeleted(this.table);
     await this.readChanges(this.began());
     await this.readAffected();
     return true;
