@@ -126,8 +126,6 @@ export interface MirrorStore {
   discard(): Promise<void>;
   /** Keeps changes of the stream until they are published. */
   receive(changes: readonly ReceivedChange[]): Promise<void>;
-  /** Forgets staged records that a change received last says are deleted. */
-  unstageDeleted(table: MirrorTable): Promise<void>;
   /** Changes received and not published, of one table or in all. */
   receivedCount(table?: MirrorTable): Promise<number>;
   /** Ids that the server has, or that an update names, of which nothing is here: at most `limit`. */

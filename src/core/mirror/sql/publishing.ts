@@ -8,6 +8,10 @@ import type { TableSet } from './tableset.ts';
 /** Rows that are read at a time while others are written. */
 const BATCH = 1000;
 
+/** The last change received of each record of `:name`. */
+export const LAST_RECEIVED = `SELECT id, operation FROM _received AS r WHERE resource = :name
+  AND number = (SELECT max(number) FROM _received AS l WHERE l.resource = :name AND l.id = r.id)`;
+
 /** A row of `_received`. */
 interface ReceivedRow extends Pick<ReceivedChange, 'id' | 'operation' | 'at' | 'payload'> {
   readonly number: number;
@@ -86,13 +90,18 @@ export class Publisher {
 
   private async applyStaged(table: MirrorTable, writerOf: WriterOf): Promise<void> {
     const { name } = table.resource;
+    const query = `SELECT CAST(id AS TEXT) AS id FROM (${LAST_RECEIVED}) AS last WHERE operation = 'DELETE'`;
+    // What was read before its deletion was told; nothing brings a record back without being told.
+    const deleted = new Set((await this.database.rows<{ id: string }>(query, { name })).map(({ id }) => id));
     for (let after = '0'; ; ) {
       const rows = await this.database.rows<{ id: string; record: string }>(
         `SELECT CAST(id AS TEXT) AS id, record FROM _staged AS t
         WHERE resource = :name AND t.id > CAST(:after AS BIGINT) AND ${NOT_HELD} ORDER BY t.id LIMIT ${BATCH}`,
         { name, after },
       );
-      const versions = rows.map(({ record }) => ({ record: recordOf(record), since: this.at }));
+      const versions = rows
+        .filter(({ id }) => !deleted.has(id))
+        .map(({ record }) => ({ record: recordOf(record), since: this.at }));
       if (versions.length > 0) await (await writerOf()).put(versions, this.at);
       const last = rows.at(-1);
       if (last === undefined || rows.length < BATCH) return;

@@ -18,7 +18,7 @@ import { type StoredValue, storedValue } from '../values.ts';
 import { affectedQuery } from './affected.ts';
 import type { Bound, MirrorDatabase, Target } from './database.ts';
 import { type MirrorOptions, prepareMirror } from './preparing.ts';
-import { isMissing, Publisher } from './publishing.ts';
+import { isMissing, LAST_RECEIVED, Publisher } from './publishing.ts';
 import { DISCARD, heldTable } from './schema.ts';
 import { readFacts, readResource, writeFact, writeResource } from './state.ts';
 import { TableSet } from './tableset.ts';
@@ -105,12 +105,6 @@ export class SqlMirror implements MirrorStore {
       const names = columns('number', RESOURCE, ID, 'operation', 'at', 'payload');
       await this.database.insert('_received', names, rows);
     });
-  }
-
-  async unstageDeleted({ resource: { name } }: MirrorTable): Promise<void> {
-    const text = `DELETE FROM _staged WHERE resource = :name AND id IN (
-      SELECT id FROM (${LAST_RECEIVED}) AS last WHERE operation = 'DELETE')`;
-    await this.database.transaction(() => this.database.run(text, { name }));
   }
 
   receivedCount(table?: MirrorTable): Promise<number> {
@@ -248,10 +242,6 @@ export class SqlMirror implements MirrorStore {
     return (await this.database.rows<{ id: string }>(text, bound)).map(({ id }) => id);
   }
 }
-
-/** The last change received of each record of `:name`. */
-const LAST_RECEIVED = `SELECT id, operation FROM _received AS r WHERE resource = :name
-  AND number = (SELECT max(number) FROM _received AS l WHERE l.resource = :name AND l.id = r.id)`;
 
 const RESOURCE = 'resource';
 const ID = 'id';

@@ -107,8 +107,6 @@ export class TableSync {
   async readAgain(): Promise<boolean> {
     if (this.reader.isTold || (await this.context.store.receivedCount(this.table)) === this.told) return false;
     await this.divide();
-    // What was read before its deletion was told would be taken for newer from here on.
-    await this.context.store.unstageDeleted(this.table);
     await this.readChanges(this.began());
     await this.readAffected();
     return true;
