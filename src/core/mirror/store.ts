@@ -95,7 +95,10 @@ export interface PublishedTable {
   readonly found: Finding | null;
   /** Rows that it did not find, at most; with more of them, what it found has been lost. */
   readonly missing: number;
-  /** The received changes before this one, counted from 1, are older than what was staged. */
+  /**
+   * The received changes before this one, counted from 1, are older than what was staged; but a record whose deletion is the
+   * last of them stays deleted.
+   */
   readonly border: number;
 }
 

@@ -64,7 +64,9 @@ export class Model {
     this.counts = { added: 0, changed: 0, deleted: 0 };
     const wasWhole = this.isWhole;
     this.apply(this.told.slice(0, border - 1));
-    for (const [, record] of [...this.staged].sort(([a], [b]) => a - b)) this.put(record, at);
+    const last = new Map(this.told.slice(0, border - 1).map(({ operation, payload }) => [payload.id, operation]));
+    const staged = [...this.staged].sort(([a], [b]) => a - b);
+    for (const [id, record] of staged) if (last.get(id) !== 'DELETE') this.put(record, at);
     if (found !== null) for (const id of this.missing(found)) this.remove(id, at);
     this.apply(this.told.slice(border - 1));
     this.staged.clear();

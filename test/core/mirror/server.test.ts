@@ -22,6 +22,8 @@ const PAYMENT = {
 
 const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 3);
 const FIRST = Number(process.env.MOLAR_MIRROR_SEED ?? 1);
+/** A record that a sweep had missed, and whose deletion was told then: nothing else tests it. */
+const ALWAYS = [4018];
 
 let service: TestService;
 let file: string;
@@ -152,7 +154,7 @@ async function follow(seed: string): Promise<void> {
 }
 
 describe('a mirror of our server', () => {
-  it.each(Array.from({ length: RUNS }, (_, index) => String(FIRST + index)))(
+  it.each([...Array.from({ length: RUNS }, (_, index) => FIRST + index), ...ALWAYS].map(String))(
     'seed %s: equals it after changes, kills, cuts and repeated messages, with its stream and without',
     follow,
   );

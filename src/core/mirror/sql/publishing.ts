@@ -8,10 +8,6 @@ import type { TableSet } from './tableset.ts';
 /** Rows that are read at a time while others are written. */
 const BATCH = 1000;
 
-/** The last change received of each record of `:name`. */
-export const LAST_RECEIVED = `SELECT id, operation FROM _received AS r WHERE resource = :name
-  AND number = (SELECT max(number) FROM _received AS l WHERE l.resource = :name AND l.id = r.id)`;
-
 /** A row of `_received`. */
 interface ReceivedRow extends Pick<ReceivedChange, 'id' | 'operation' | 'at' | 'payload'> {
   readonly number: number;
@@ -39,7 +35,7 @@ export class Publisher {
     // The first versions of a table that was loaded are made at its end.
     const writerOf = () => tables.writerOf(table, this.hasHistory && complete);
     await this.applyReceived(table, writerOf, 0, border);
-    await this.applyStaged(table, writerOf);
+    await this.applyStaged(table, writerOf, border);
     if (found !== null) await this.removeMissing(table, found, await writerOf());
     await this.applyReceived(table, writerOf, border, Number.MAX_SAFE_INTEGER);
     if (!complete) await tables.createIndexes([table]);
@@ -88,11 +84,9 @@ export class Publisher {
     if (versions.length > 0) await writer.put(versions, this.at);
   }
 
-  private async applyStaged(table: MirrorTable, writerOf: WriterOf): Promise<void> {
+  private async applyStaged(table: MirrorTable, writerOf: WriterOf, border: number): Promise<void> {
     const { name } = table.resource;
-    const query = `SELECT CAST(id AS TEXT) AS id FROM (${LAST_RECEIVED}) AS last WHERE operation = 'DELETE'`;
-    // What was read before its deletion was told; nothing brings a record back without being told.
-    const deleted = new Set((await this.database.rows<{ id: string }>(query, { name })).map(({ id }) => id));
+    const deleted = await this.deletedBefore(table, border);
     for (let after = '0'; ; ) {
       const rows = await this.database.rows<{ id: string; record: string }>(
         `SELECT CAST(id AS TEXT) AS id, record FROM _staged AS t
@@ -107,6 +101,16 @@ export class Publisher {
       if (last === undefined || rows.length < BATCH) return;
       after = last.id;
     }
+  }
+
+  /** Records whose deletion was told before a change, and no return: one that is staged all the same was read earlier. */
+  private async deletedBefore({ resource: { name } }: MirrorTable, border: number): Promise<ReadonlySet<string>> {
+    const rows = await this.database.rows<{ id: string }>(
+      `SELECT CAST(id AS TEXT) AS id FROM _received AS r WHERE resource = :name AND operation = 'DELETE' AND number =
+        (SELECT max(number) FROM _received AS l WHERE l.resource = :name AND l.id = r.id AND l.number < :border)`,
+      { name, border },
+    );
+    return new Set(rows.map(({ id }) => id));
   }
 
   private async removeMissing({ name, resource }: MirrorTable, found: Finding, writer: TableWriter): Promise<void> {

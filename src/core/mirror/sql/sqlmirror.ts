@@ -18,7 +18,7 @@ import { type StoredValue, storedValue } from '../values.ts';
 import { affectedQuery } from './affected.ts';
 import type { Bound, MirrorDatabase, Target } from './database.ts';
 import { type MirrorOptions, prepareMirror } from './preparing.ts';
-import { isMissing, LAST_RECEIVED, Publisher } from './publishing.ts';
+import { isMissing, Publisher } from './publishing.ts';
 import { DISCARD, heldTable } from './schema.ts';
 import { readFacts, readResource, writeFact, writeResource } from './state.ts';
 import { TableSet } from './tableset.ts';
@@ -156,7 +156,8 @@ export class SqlMirror implements MirrorStore {
 
   expectedRows(table: MirrorTable): Promise<number> {
     const { name } = table.resource;
-    const text = `WITH last AS (${LAST_RECEIVED}),
+    const text = `WITH last AS (SELECT id, operation FROM _received AS r WHERE resource = :name
+        AND number = (SELECT max(number) FROM _received AS l WHERE l.resource = :name AND l.id = r.id)),
       coming AS (SELECT id FROM last WHERE operation <> 'DELETE' UNION
         SELECT id FROM _staged WHERE resource = :name AND id NOT IN (SELECT id FROM last))
       SELECT (SELECT count(*) FROM ${quoted(table.name)})
