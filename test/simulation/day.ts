@@ -223,8 +223,8 @@ function listener(day: Day): Promise<void> {
 }
 
 /**
- * Starts a command again and again, and ends it after a while, at the latest in the evening. Hardly ever in the
- * same millisecond as another: of two commands that start at once, the disk decides which is ready first, and not the seed.
+ * Starts a command again and again, and ends it after a while, at the latest in the evening. Starts are drawn
+ * in milliseconds, since of two commands that start at once the disk decides which is ready first, and not the seed.
  */
 async function keptRunning(
   { draws, evening, ends }: Day,

@@ -2,20 +2,16 @@ import { beforeEach, expect, it } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
 import type { World } from '../../cli/runcommand.ts';
 import { TestClock } from '../../support/clock.ts';
-import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
+import { big, PATIENTS } from '../../support/ids.ts';
 import { line } from '../../support/practice.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';
 import type { TestService } from '../../support/service.ts';
 import { answer } from '../transport/script.ts';
-import { mirrorFolder, once, openFaithful, openServer, syncTo } from './mirroring.ts';
+import { mirrorFolder, once, openFaithful, openServer, PAYMENT, syncTo } from './mirroring.ts';
 import { queried, wrongRows } from './oracle.ts';
 import { answered, serverRecords } from './practice.ts';
 
 const MINUTE = 60_000;
-const PAYMENT = {
-  ...{ ledgerType: 'PatientProcedurePayment', amount: -80, transactionDate: '2026-01-05' },
-  ...{ patient: { id: PATIENTS.ann }, location: { id: LOCATIONS.east } },
-} as const;
 const ONE = big(1);
 const OTHER = big(70_002);
 const PAGES = ['transactions', '--page-size', '5', '--parallel', '1'];

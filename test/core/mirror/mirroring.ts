@@ -7,11 +7,18 @@ import { openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
 import { type Faithful, type Options, startFaithful } from '../../faithful/service.ts';
 import { TestClock } from '../../support/clock.ts';
+import { LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { testService } from '../../support/service.ts';
 import { disturbed, listening } from './practice.ts';
 
 /** The clock of this computer, on which waits take no time. */
 export const clock = { now: Date.now, sleep: async () => {} };
+
+/** A payment, without an id, whose correction and deletion the stream does not tell. */
+export const PAYMENT = {
+  ...{ ledgerType: 'PatientProcedurePayment', amount: -80, transactionDate: '2026-01-05' },
+  ...{ patient: { id: PATIENTS.ann }, location: { id: LOCATIONS.east } },
+} as const;
 
 /** A folder that is removed after the test, and the path of a mirror in it. */
 export async function mirrorFolder(): Promise<{ readonly folder: string; readonly file: string }> {

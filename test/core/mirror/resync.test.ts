@@ -11,19 +11,15 @@ import { openConnection } from '../../../src/sqlite/open.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
 import { WORK } from '../../server/maintenance/practices.ts';
 import { TestClock } from '../../support/clock.ts';
-import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
+import { big, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { mirrorFolder, syncTo } from './mirroring.ts';
+import { mirrorFolder, PAYMENT, syncTo } from './mirroring.ts';
 import { queried, wrongTables } from './oracle.ts';
 import { disturbed, listening, serverRecords } from './practice.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
-const PAYMENT = {
-  ...{ ledgerType: 'PatientProcedurePayment', amount: -80, transactionDate: '2026-01-05' },
-  ...{ patient: { id: PATIENTS.ann }, location: { id: LOCATIONS.east } },
-} as const;
 const ONE = big(70_001);
 const OTHER = big(70_002);
 

@@ -5,19 +5,15 @@ import { openConnection } from '../../../src/sqlite/open.ts';
 import type { World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
 import { TestClock } from '../../support/clock.ts';
-import { big, CLAIMS, LOCATIONS, PATIENTS } from '../../support/ids.ts';
+import { big, CLAIMS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
 import type { TestService } from '../../support/service.ts';
-import { mirrorFolder, once, openServer, syncTo } from './mirroring.ts';
+import { mirrorFolder, once, openServer, PAYMENT, syncTo } from './mirroring.ts';
 import { queried, wrongTables } from './oracle.ts';
 import { serverRecords } from './practice.ts';
 import { troubled } from './troubles.ts';
 
 const MINUTE = 60_000;
-const PAYMENT = {
-  ...{ ledgerType: 'PatientProcedurePayment', amount: -80, transactionDate: '2026-01-05' },
-  ...{ patient: { id: PATIENTS.ann }, location: { id: LOCATIONS.east } },
-} as const;
 const ONE = big(1);
 const OF_ONE = `FROM transactions WHERE id = ${ONE}`;
 const OTHER = big(70_002);

@@ -103,7 +103,7 @@ export class Publisher {
     }
   }
 
-  /** Records whose deletion was told before a change, and no return: one that is staged all the same was read earlier. */
+  /** Ids whose last received change before the border is a deletion: what is staged of such a record was read earlier. */
   private async deletedBefore({ resource: { name } }: MirrorTable, border: number): Promise<ReadonlySet<string>> {
     const rows = await this.database.rows<{ id: string }>(
       `SELECT CAST(id AS TEXT) AS id FROM _received AS r WHERE resource = :name AND operation = 'DELETE' AND number =
