@@ -29,12 +29,15 @@ interface Place {
 }
 
 /** Describes a server of several processes on each store that there is. */
-export async function onStores(name: string, tests: (newPlace: () => Promise<Place>) => void): Promise<void> {
+export async function onStores(
+  name: string,
+  tests: (newPlace: () => Promise<Place>, hasDatabase: boolean) => void,
+): Promise<void> {
   const stores: [string, boolean][] = [['SQLite', false]];
   if ((await testPostgres()) !== undefined) stores.push(['PostgreSQL', true]);
   for (const [store, hasDatabase] of stores) {
     describe(`${name} on ${store}`, () => {
-      tests(() => newPlace(hasDatabase));
+      tests(() => newPlace(hasDatabase), hasDatabase);
     });
   }
 }
