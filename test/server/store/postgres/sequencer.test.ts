@@ -112,14 +112,16 @@ describe('an entry', () => {
     withStore(database, async (store) => {
       const place = { path: '', database: database.url };
       const columns = 'at, who, operation, patients, hash';
-      for (const list of ['[1,', '[[1,9000000000000000]]'])
-        await tamper(place, `INSERT INTO audit_entries (${columns}) VALUES ('then', 'x', 'x', '${list}', '')`);
-      await tamper(place, `INSERT INTO audit_entries (id, ${columns}) VALUES (${far}, 'then', 'x', 'x', NULL, 'x')`);
-      for (const name of ['org', 'record_count', 'status', 'covers_all'])
-        await tamper(
-          place,
-          `INSERT INTO audit_entries (${name}, ${columns}) VALUES (${far}, 'then', 'x', 'x', NULL, '')`,
-        );
+      await tamper(
+        place,
+        ...['[1,', '[[1,9000000000000000]]'].map(
+          (list) => `INSERT INTO audit_entries (${columns}) VALUES ('then', 'x', 'x', '${list}', '')`,
+        ),
+        `INSERT INTO audit_entries (id, ${columns}) VALUES (${far}, 'then', 'x', 'x', NULL, 'x')`,
+        ...['org', 'record_count', 'status', 'covers_all'].map(
+          (name) => `INSERT INTO audit_entries (${name}, ${columns}) VALUES (${far}, 'then', 'x', 'x', NULL, '')`,
+        ),
+      );
       await store.appendLogs([entry(1, 4)]);
       await store.sequenceEntries();
       const placed = (await stored(database)).filter(({ id }) => id > 0);
