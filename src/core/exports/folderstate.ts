@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { removeFile } from '../../filesystem/durable.ts';
+import { removeFile, syncFolder } from '../../filesystem/durable.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, writeAtomicFile } from '../output/atomicfile.ts';
 import { readOwnFile } from '../output/ownfile.ts';
@@ -49,7 +49,13 @@ export function writeState(folder: string, state: FolderState): Promise<void> {
   return writeAtomicFile(statePath(folder), `${JSON.stringify(state)}\n`);
 }
 
-/** Throws a Failure with exit code 9. */
+/**
+ * Ends what can be resumed, for good: after a power cut the state of a run that has said it is complete would come back,
+ * and the next run would complete that one instead of asking for anything. Throws a Failure with exit code 9.
+ */
 export async function removeState(folder: string): Promise<void> {
-  await guarded(`remove ${statePath(folder)}`, () => removeFile(statePath(folder)));
+  await guarded(`remove ${statePath(folder)}`, async () => {
+    await removeFile(statePath(folder));
+    await syncFolder(folder);
+  });
 }

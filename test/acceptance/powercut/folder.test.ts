@@ -68,6 +68,8 @@ function look({ tree, isDone }: Cut, since: string | undefined, all: readonly st
     problems.push(
       `the run ended with 0; bookmarks ${JSON.stringify(bookmarks.map((name) => jsonIn(tree, 'config', 'bookmarks', name)))}, ${since} before; ${lacking} records are in no file`,
     );
+  if (isDone && namesIn(tree, 'nightly').includes('.molar-export.json'))
+    problems.push('the run ended with 0, and the next one would resume it instead of asking for changes');
   return problems;
 }
 
