@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pause } from '../../src/server/pause.ts';
 import { Draws } from '../faithful/random.ts';
-import { Computer } from './computer.ts';
+import { bootOfMachine, Computer } from './computer.ts';
+import { Disks } from './disk.ts';
 import { type Creation, problemsOf } from './judging.ts';
 import { FaithfulOffice, type Office, OurOffice } from './office.ts';
 import { live, startVirtualTime, stopVirtualTime } from './time.ts';
@@ -22,6 +23,7 @@ export interface Day {
   readonly draws: (about: string) => Draws;
   readonly office: Office;
   readonly network: SeededNetwork;
+  readonly disks: Disks;
   /** Those of the bookkeeper, of the front desk, of the analyst and of a partner. */
   readonly computers: Readonly<Record<'books' | 'desk' | 'copy' | 'listener', Computer>>;
   /** Aborted in the evening. */
@@ -46,27 +48,30 @@ export interface Outcome {
 export async function liveDay(seed: number, hours = 24): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'molar-day-'));
   startVirtualTime(MIDNIGHT);
+  const disks = new Disks();
+  const unwatch = disks.watch(bootOfMachine);
   try {
-    return await live(dayIn(folder, seed, hours));
+    return await live(dayIn(folder, disks, seed, hours));
   } finally {
+    unwatch();
     stopVirtualTime();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function dayIn(folder: string, seed: number, hours: number): Promise<Outcome> {
+async function dayIn(folder: string, disks: Disks, seed: number, hours: number): Promise<Outcome> {
   const office = await (seed % 2 === 1
-    ? OurOffice.open(join(folder, 'server'), String(seed))
+    ? OurOffice.open(join(folder, 'server'), disks, String(seed))
     : FaithfulOffice.open(String(seed)));
   try {
     const network = new SeededNetwork(String(seed), office);
     const evening = new AbortController();
     setMaxListeners(0, evening.signal);
-    const computer = (name: string) => Computer.of(name, folder, network, office.env);
+    const computer = (name: string) => Computer.of(name, folder, network, disks, office.env);
     const day: Day = {
       draws: (about) => new Draws(`${about} of day ${seed}`),
       ends: MIDNIGHT + hours * HOUR,
-      ...{ office, network, evening: evening.signal, creations: [], heard: [] },
+      ...{ office, network, disks, evening: evening.signal, creations: [], heard: [] },
       computers: {
         books: await computer('books'),
         desk: await computer('desk'),
@@ -78,6 +83,7 @@ async function dayIn(folder: string, seed: number, hours: number): Promise<Outco
       staff,
       weather,
       restarts,
+      powerCuts,
       books,
       desk,
       scans,
@@ -125,6 +131,13 @@ function restarts(day: Day): Promise<void> {
   const draws = day.draws('restarts');
   const cutAll = () => day.network.cutAll();
   return allDay(day, draws, [60, 900], () => day.office.restart(draws.whole(1, 600) * 1000, cutAll));
+}
+
+/** Power is lost at one computer or another; not at that with the copy, whose SQLite syncs for itself. */
+function powerCuts(day: Day): Promise<void> {
+  const draws = day.draws('power');
+  const { books, desk, listener } = day.computers;
+  return allDay(day, draws, [20, 300], () => draws.one([books, desk, listener]).losePower(draws));
 }
 
 export function lineOfBooks(computer: Computer): string[] {
@@ -176,7 +189,9 @@ function scans(day: Day): Promise<void> {
       { length: draws.whole(1, 12) },
       (_, index) => `Scan ${numbered(count)} ${numbered(index)}`,
     );
-    for (const name of names) await writeFile(join(folder, `${name}.pdf`), `%PDF-1.4\n${name}\n%%EOF\n`);
+    for (const name of names) await writeFile(join(folder, `${name}.pdf`), scanOf(name));
+    // They were there long before.
+    day.disks.settle(folder);
     const line = [
       'documents',
       'upload',
@@ -192,6 +207,10 @@ function scans(day: Day): Promise<void> {
     }
     for (const name of names) day.creations.push({ resource: 'documents', field: 'name', text: name, isSure });
   });
+}
+
+export function scanOf(name: string): string {
+  return `%PDF-1.4\n${name}\n%%EOF\n`;
 }
 
 /** Of a number that no other begins with. */

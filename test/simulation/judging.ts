@@ -6,7 +6,7 @@ import { oracleReport } from '../server/reports/aging/oracle.ts';
 import { hashAfter, type RawEntry } from '../support/evidence.ts';
 import { LOCATIONS, ORGANIZATION } from '../support/ids.ts';
 import { rawRows } from '../support/rawsql.ts';
-import { type Day, lineOfBooks, lineOfCopy, lineOfListener } from './day.ts';
+import { type Day, lineOfBooks, lineOfCopy, lineOfListener, scanOf } from './day.ts';
 import { OurOffice } from './office.ts';
 
 /** A record that somebody wanted to create, and the text that tells it. */
@@ -32,7 +32,8 @@ export async function problemsOf(day: Day): Promise<string[]> {
   }
   // To read all of it may send messages, so that it comes before the listener hears the last ones.
   const records = await day.office.records();
-  problems.push(...(await createdOnce(day)), ...(await exported(day, records)), ...copied(day, records));
+  problems.push(...(await createdOnce(day)), ...(await contents(day, records)));
+  problems.push(...(await exported(day, records)), ...copied(day, records));
   if (!(day.office instanceof OurOffice)) return problems;
   await listener.runFor(MINUTE, lineOfListener, (text) => day.heard.push(text));
   const report = await books.run(['agingbalances', 'report', '--location', 'ALL', '--json']);
@@ -53,6 +54,29 @@ async function createdOnce({ office, creations }: Day): Promise<string[]> {
     const times = await office.created(resource, field, text);
     if (times > 1) problems.push(`${resource}: ${text} was created ${times} times`);
     if (times === 0 && isSure) problems.push(`${resource}: ${text} was not created, though the command ended with 0`);
+  }
+  return problems;
+}
+
+/** Every scan can be downloaded, and is what was uploaded. */
+async function contents({ computers: { desk } }: Day, records: Records): Promise<string[]> {
+  const folder = desk.path('evening');
+  // One at a time: which of several is written first is a matter of the disk.
+  const { exitCode, stderr } = await desk.run([
+    'documents',
+    'download',
+    '--all',
+    '--dir',
+    folder,
+    '--concurrency',
+    '1',
+  ]);
+  const problems = exitCode === 0 ? [] : [`documents download ends with ${exitCode}: ${stderr}`];
+  for (const { name } of records.get('documents') ?? []) {
+    if (!String(name).startsWith('Scan ')) continue;
+    const content = await readFile(join(folder, String(name)), 'utf8').catch(String);
+    if (content !== scanOf(String(name).replace('.pdf', '')))
+      problems.push(`document ${name} has the content ${JSON.stringify(content)}`);
   }
   return problems;
 }

@@ -2,7 +2,7 @@ import { pause } from '../../src/server/pause.ts';
 import { Relay } from '../../src/server/stream/relay/relay.ts';
 import { changeSomething, serverRecords, tellTime } from '../core/mirror/practice.ts';
 import { moodsOf } from '../faithful/moods.ts';
-import type { Draws } from '../faithful/random.ts';
+import { Draws } from '../faithful/random.ts';
 import { type Faithful, startFaithful } from '../faithful/service.ts';
 import { type Fields, LISTED, type Resource } from '../faithful/store.ts';
 import { TestClock } from '../support/clock.ts';
@@ -10,6 +10,7 @@ import { LOCATIONS, ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { rawRows } from '../support/rawsql.ts';
 import { type TestService, testService } from '../support/service.ts';
 import { SeededBroker } from './broker.ts';
+import type { Disks } from './disk.ts';
 import type { Host, Wire } from './wires.ts';
 
 /** The server of a practice, and its staff, who work at the server itself. */
@@ -59,13 +60,15 @@ export class OurOffice implements Office {
 
   private constructor(
     private readonly folder: string,
+    private readonly disks: Disks,
     private opened: TestService,
     readonly broker: SeededBroker,
   ) {}
 
-  static async open(folder: string, seed: string): Promise<OurOffice> {
+  static async open(folder: string, disks: Disks, seed: string): Promise<OurOffice> {
     const opened = await testService(undefined, { data: folder, clock: new VirtualClock() });
-    const office = new OurOffice(folder, opened, new SeededBroker(seed));
+    disks.settle(folder);
+    const office = new OurOffice(folder, disks, opened, new SeededBroker(seed));
     await office.attend();
     return office;
   }
@@ -82,13 +85,17 @@ export class OurOffice implements Office {
     await this.doing;
   }
 
+  /** Every third time it loses power. */
   async restart(milliseconds: number, cutAll: () => void): Promise<void> {
     this.isUp = false;
     await this.doing;
+    const left =
+      milliseconds % 3 === 0 ? this.disks.afterCut(this.folder, new Draws(`${milliseconds} of the server`)) : undefined;
     cutAll();
     // Of every other restart the broker sees nothing but the end of its connection.
     if (milliseconds % 2 === 0) this.broker.cutAll();
     await this.end();
+    if (left !== undefined) this.disks.become(this.folder, left);
     await pause(milliseconds);
     this.opened = await testService([], { data: this.folder, clock: new VirtualClock() });
     await this.attend();

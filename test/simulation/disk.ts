@@ -1,0 +1,172 @@
+import { fstatSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, type Stats, writeFileSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { system } from '../../src/filesystem/system.ts';
+import type { Draws } from '../faithful/random.ts';
+
+/** A file or folder: what of it was synced, and so outlasts a power cut. */
+interface Node {
+  readonly isFolder: boolean;
+  readonly mode: number;
+  bytes: Buffer;
+  names: ReadonlyMap<string, Node>;
+}
+
+/** A file or folder as it is. */
+interface Found {
+  readonly bytes: Buffer;
+  readonly names: ReadonlyMap<string, Node>;
+}
+
+/** What a power cut leaves, by path: the bytes of a file; none of a folder. */
+export type Left = ReadonlyMap<string, { readonly mode: number; readonly bytes?: Buffer }>;
+
+/** A process that there is on no system, since no id is as high. */
+const NOBODY = 2 ** 22 + 1;
+
+/**
+ * The disks of a day: watches what molar syncs, and tells what would be left of a folder if power were cut now. Bytes last
+ * once their file was synced, names once their folder was; of the rest anything may be there. SQLite syncs for itself,
+ * unseen: of its files everything is left.
+ */
+export class Disks {
+  /** By number of the inode, until that is another file's. */
+  private readonly nodes = new Map<number, Node>();
+
+  /** Watches until what it answers is called. Whose machine asks, and how often that was started, is told by `boot`. */
+  watch(boot: () => string): () => void {
+    const before = { ...system };
+    const synced = async (fd: number, sync: () => Promise<void>) => {
+      const last = this.seen(fd);
+      await sync();
+      last();
+    };
+    const removed = async (paths: readonly string[], remove: () => Promise<void>) => {
+      const numbers = paths.flatMap(numbersIn);
+      await remove();
+      for (const number of numbers) this.nodes.delete(number);
+    };
+    Object.assign(system, {
+      bootId: boot,
+      sync: (file: FileHandle) => synced(file.fd, () => before.sync(file)),
+      datasync: (file: FileHandle) => synced(file.fd, () => before.datasync(file)),
+      fsync: (fd: number) => synced(fd, () => before.fsync(fd)),
+      rename: (from: string, to: string) => removed([to], () => before.rename(from, to)),
+      unlink: (path: string) => removed([path], () => before.unlink(path)),
+      rmdir: (path: string) => removed([path], () => before.rmdir(path)),
+      rm: (path: string, options: object) => removed([path], () => before.rm(path, options)),
+      unlinkSync: (path: string) => {
+        const numbers = numbersIn(path);
+        before.unlinkSync(path);
+        for (const number of numbers) this.nodes.delete(number);
+      },
+    });
+    return () => void Object.assign(system, before);
+  }
+
+  /** A folder, and everything in it, lasts from now on, as what was put there long ago. */
+  settle(folder: string): void {
+    const found = new Map<Node, Found>();
+    const node = this.find(folder, found);
+    for (const [each, { bytes, names }] of found) Object.assign(each, { bytes, names });
+    const parent = this.nodeOf(lstatSync(dirname(folder)));
+    parent.names = new Map([...parent.names, [basename(folder), node]]);
+  }
+
+  /** What a power cut at this moment leaves of a folder. */
+  afterCut(folder: string, draws: Draws): Left {
+    const found = new Map<Node, Found>();
+    const root = this.find(folder, found);
+    const keepsNames = draws.chance(0.5);
+    const left = new Map<string, { mode: number; bytes?: Buffer }>();
+    const leave = (node: Node, path: string) => {
+      for (const [name, child] of (keepsNames && found.get(node)?.names) || node.names) {
+        const at = join(path, name);
+        if (child.isFolder) {
+          left.set(at, { mode: child.mode });
+          leave(child, at);
+          continue;
+        }
+        const now = found.get(child)?.bytes ?? child.bytes;
+        const bytes = /\.(db|sqlite)(-wal|-shm)?$/.test(name) ? now : bytesLeft(child.bytes, now, draws);
+        left.set(at, { mode: child.mode, bytes: withoutProcess(bytes) });
+      }
+    };
+    leave(root, folder);
+    return left;
+  }
+
+  /** Makes a folder what a power cut has left of it. */
+  become(folder: string, left: Left): void {
+    for (const name of readdirSync(folder, { recursive: true }) as string[]) {
+      const path = join(folder, name);
+      if (!left.has(path)) rmSync(path, { recursive: true, force: true });
+    }
+    for (const [path, { mode, bytes }] of left) {
+      if (bytes === undefined) mkdirSync(path, { recursive: true, mode });
+      else if (lstatSync(path, { throwIfNoEntry: false }) === undefined || !readFileSync(path).equals(bytes))
+        writeFileSync(path, bytes, { mode });
+    }
+    this.settle(folder);
+  }
+
+  /** What a sync that begins now makes last, once it has ended. */
+  private seen(fd: number): () => void {
+    const stats = fstatSync(fd);
+    const node = this.nodeOf(stats);
+    const { bytes, names } = this.look(`/proc/self/fd/${fd}`, stats);
+    return () => void Object.assign(node, { bytes, names });
+  }
+
+  private look(path: string, stats: Stats): Found {
+    if (!stats.isDirectory()) return { bytes: readFileSync(path), names: new Map() };
+    const names = readdirSync(path).sort();
+    return {
+      bytes: Buffer.alloc(0),
+      names: new Map(names.map((name) => [name, this.nodeOf(lstatSync(join(path, name)))])),
+    };
+  }
+
+  private find(path: string, found: Map<Node, Found>): Node {
+    const stats = lstatSync(path);
+    const node = this.nodeOf(stats);
+    const there = this.look(path, stats);
+    found.set(node, there);
+    for (const name of there.names.keys()) this.find(join(path, name), found);
+    return node;
+  }
+
+  private nodeOf(stats: Stats): Node {
+    const known = this.nodes.get(stats.ino);
+    if (known !== undefined && known.isFolder === stats.isDirectory()) return known;
+    const node = { isFolder: stats.isDirectory(), mode: stats.mode & 0o777, bytes: Buffer.alloc(0), names: new Map() };
+    this.nodes.set(stats.ino, node);
+    return node;
+  }
+}
+
+/** The numbers of the inodes that have no name once a path is gone. */
+function numbersIn(path: string): number[] {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return [];
+  if (!stats.isDirectory()) return stats.nlink > 1 ? [] : [stats.ino];
+  return [stats.ino, ...readdirSync(path).flatMap((name) => numbersIn(join(path, name)))];
+}
+
+/** Bytes that were not synced are there, or not, or in part, or were only given room. */
+function bytesLeft(synced: Buffer, now: Buffer, draws: Draws): Buffer {
+  const how = draws.one(['synced', 'written', 'part', 'room']);
+  const isMore = now.length >= synced.length && now.subarray(0, synced.length).equals(synced);
+  if (how === 'written' || (isMore && now.length === synced.length)) return now;
+  if (how === 'synced' || !isMore) return synced;
+  const part = now.subarray(0, draws.whole(synced.length, now.length));
+  return how === 'part' ? part : Buffer.concat([part, Buffer.alloc(now.length - part.length)]);
+}
+
+/** Who noted that it is at work is not there when the machine has started again. */
+function withoutProcess(bytes: Buffer): Buffer {
+  const noted = `"pid":${process.pid},`;
+  return bytes.length < 4096 && bytes.includes(noted)
+    ? Buffer.from(bytes.toString('latin1').replace(noted, `"pid":${NOBODY},`), 'latin1')
+    : bytes;
+}
