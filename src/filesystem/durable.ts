@@ -30,6 +30,12 @@ export async function removeFile(path: string): Promise<void> {
   await whileHeld(path, () => unlink(path)).catch(ignoreMissing);
 }
 
+/** The same for good: after a power cut, a file whose folder was not synced may be there again. */
+export async function removeDurably(path: string): Promise<void> {
+  await removeFile(path);
+  await syncFolder(dirname(path)).catch(ignoreMissing);
+}
+
 /** Windows and macOS answer `EPERM` for a folder, which is held by nobody. */
 async function unlink(path: string): Promise<void> {
   try {

@@ -3,10 +3,22 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lockOwner } from '../../src/cli/process/lockowner.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { Bookmarks } from '../../src/core/exports/bookmark.ts';
+import { removeState } from '../../src/core/exports/folderstate.ts';
 import { type Journal, writeJournal } from '../../src/core/exports/journal.ts';
 import { makeKey } from '../../src/core/mirror/deidentify/keyfile.ts';
+import { SQLITE_ENGINE } from '../../src/core/mirror/sqlite/engine.ts';
 import { writeAtomicFile } from '../../src/core/output/atomicfile.ts';
-import { removeEmptyFolder, removeFile, removeTree, syncFolder, syncPath } from '../../src/filesystem/durable.ts';
+import {
+  removeDurably,
+  removeEmptyFolder,
+  removeFile,
+  removeTree,
+  syncFolder,
+  syncPath,
+} from '../../src/filesystem/durable.ts';
 import { system } from '../../src/filesystem/system.ts';
 import { openAuditKey } from '../../src/server/audit/keys.ts';
 import { openDiskFiles } from '../../src/server/files/disk.ts';
@@ -33,7 +45,7 @@ describe('what the system sees', () => {
 
   /** What happens to names and to the disk until `work` is done, in order, and with which text. */
   async function orderOf(work: () => Promise<unknown>): Promise<string[]> {
-    const { sync, datasync, fsync, rename } = system;
+    const { sync, datasync, fsync, rename, unlink } = system;
     const seen: string[] = [];
     const noteSync = (descriptor: number) => {
       const facts = fstatSync(descriptor);
@@ -58,6 +70,10 @@ describe('what the system sees', () => {
       rename: (from, to) => {
         seen.push(`rename ${short(from)} to ${short(to)}`);
         return rename(from, to);
+      },
+      unlink: async (path) => {
+        await unlink(path);
+        seen.push(`remove ${short(path)}`);
       },
     });
     await work();
@@ -88,6 +104,25 @@ describe('what the system sees', () => {
     expect(await orderOf(() => files.persist(['aa11-original']))).toEqual(['folder /incoming']);
   });
 
+  it('what a command has removed does not come back', async () => {
+    const key = { name: 'nightly', url: 'https://api.example.com', organization: 'org-1', resource: 'patients' };
+    const bookmarks = new Bookmarks(at('bookmarks'));
+    const since = '2026-03-02T12:00:00Z';
+    await bookmarks.move({ ...key, version: 1, filter: null, since, runStartedAt: since, exported: {} });
+    expect(await orderOf(() => bookmarks.remove(key))).toEqual([
+      expect.stringMatching(/^remove \/bookmarks\/nightly-patients-/),
+      'folder /bookmarks',
+    ]);
+    await writeFile(at('.molar-export.json'), '{}');
+    expect(await orderOf(() => removeState(folder))).toEqual(['remove /.molar-export.json', 'folder ']);
+    await writeFile(at('practice.db'), '');
+    const place = { kind: 'file', name: at('practice.db') } as const;
+    const mirror = await SQLITE_ENGINE.hold(place, 'molar mirror reset', lockOwner(systemClock));
+    expect((await orderOf(() => mirror.remove())).slice(0, 2)).toEqual(['remove /practice.db', 'folder ']);
+    await mirror.release();
+    await removeDurably(at('no/such/file'));
+  });
+
   it('a backup has its name when everything in it is on the disk', async () => {
     const part = await openPartFolder(at('backup'));
     await mkdir(at('backup.part/files/ab'), { recursive: true });
@@ -97,6 +132,8 @@ describe('what the system sees', () => {
       'folder /backup.part',
       'rename /backup.part to /backup',
       'folder ',
+      'remove /backup.part.lock',
+      'remove /backup/unfinished.lock',
       'folder /backup',
     ]);
   });

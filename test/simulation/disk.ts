@@ -21,6 +21,8 @@ interface Found {
 /** What a power cut leaves, by path: the bytes of a file; none of a folder. */
 export type Left = ReadonlyMap<string, { readonly mode: number; readonly bytes?: Buffer }>;
 
+const OF_SQLITE = /\.(db|sqlite)(-wal|-shm|-journal)?$/;
+
 /** A process that there is on no system, since no id is as high. */
 const NOBODY = 2 ** 22 + 1;
 
@@ -80,7 +82,7 @@ export class Disks {
     const keepsNames = draws.chance(0.5);
     const left = new Map<string, { mode: number; bytes?: Buffer }>();
     const leave = (node: Node, path: string) => {
-      for (const [name, child] of (keepsNames && found.get(node)?.names) || node.names) {
+      for (const [name, child] of namesLeft(node.names, found.get(node)?.names ?? node.names, keepsNames)) {
         const at = join(path, name);
         if (child.isFolder) {
           left.set(at, { mode: child.mode });
@@ -88,7 +90,7 @@ export class Disks {
           continue;
         }
         const now = found.get(child)?.bytes ?? child.bytes;
-        const bytes = /\.(db|sqlite)(-wal|-shm)?$/.test(name) ? now : bytesLeft(child.bytes, now, draws);
+        const bytes = OF_SQLITE.test(name) ? now : bytesLeft(child.bytes, now, draws);
         left.set(at, { mode: child.mode, bytes: withoutProcess(bytes) });
       }
     };
@@ -151,6 +153,13 @@ function numbersIn(path: string): number[] {
   if (stats === undefined) return [];
   if (!stats.isDirectory()) return stats.nlink > 1 ? [] : [stats.ino];
   return [stats.ino, ...readdirSync(path).flatMap((name) => numbersIn(join(path, name)))];
+}
+
+/** Names as they are, or as they were when the folder was synced; those of SQLite, which does so itself, are as they are. */
+function namesLeft(synced: Found['names'], now: Found['names'], keeps: boolean): Iterable<[string, Node]> {
+  if (keeps) return now;
+  const isOurs = ([name]: [string, Node]) => !OF_SQLITE.test(name);
+  return [...[...synced].filter(isOurs), ...[...now].filter((each) => !isOurs(each))];
 }
 
 /** Bytes that were not synced are there, or not, or in part, or were only given room. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Operation } from '../../catalog/define.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { formatFilter, parseFilter } from '../../catalog/filter/grammar.ts';
-import { removeFile } from '../../filesystem/durable.ts';
+import { removeDurably } from '../../filesystem/durable.ts';
 import { makePrivateFolder } from '../../filesystem/private.ts';
 import { localFailure, usageFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
@@ -69,7 +69,7 @@ export class Bookmarks {
   }
 
   async remove(key: BookmarkKey): Promise<void> {
-    await guarded(`remove ${this.pathOf(key)}`, () => removeFile(this.pathOf(key)));
+    await guarded(`remove ${this.pathOf(key)}`, () => removeDurably(this.pathOf(key)));
   }
 
   private pathOf({ name, url, organization, resource }: BookmarkKey): string {

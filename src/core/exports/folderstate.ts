@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { removeFile, syncFolder } from '../../filesystem/durable.ts';
+import { removeDurably } from '../../filesystem/durable.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, writeAtomicFile } from '../output/atomicfile.ts';
 import { readOwnFile } from '../output/ownfile.ts';
@@ -54,8 +54,5 @@ export function writeState(folder: string, state: FolderState): Promise<void> {
  * and the next run would complete that one instead of asking for anything. Throws a Failure with exit code 9.
  */
 export async function removeState(folder: string): Promise<void> {
-  await guarded(`remove ${statePath(folder)}`, async () => {
-    await removeFile(statePath(folder));
-    await syncFolder(folder);
-  });
+  await guarded(`remove ${statePath(folder)}`, () => removeDurably(statePath(folder)));
 }

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { removeFile } from '../../../filesystem/durable.ts';
+import { removeDurably } from '../../../filesystem/durable.ts';
 import { holderOf, holdLock } from '../../lockfile.ts';
 import { guarded } from '../../output/atomicfile.ts';
 import { makeOwnFolder } from '../../output/ownfile.ts';
@@ -29,7 +29,7 @@ export const SQLITE_ENGINE: MirrorEngine<FilePlace> = {
       },
       remove: () =>
         guarded(`remove ${file}`, async () => {
-          for (const suffix of ['', '-wal', '-shm']) await removeFile(file + suffix);
+          for (const suffix of ['', '-wal', '-shm']) await removeDurably(file + suffix);
         }),
     };
   },
