@@ -122,13 +122,16 @@ function create(path: string, { pid, host, clock, lifeOf, command }: LockOwner):
   }
 }
 
-/** The holding at a path, undefined when there is none. Waits for an empty file: its writer may be about to fill it. */
+/**
+ * The holding at a path, undefined when there is none. Waits for an empty file: its writer may be about to fill it. One that
+ * stays empty, or is cut off, is nobody's.
+ */
 async function read(path: string, clock: Clock): Promise<Holding | undefined> {
   try {
     for (let step = 0; ; step++) {
       // After a power cut some file systems have zeros in place of what was not synced.
       const text = (await readUnlinked(path)).replaceAll('\0', '');
-      if (text.trim() !== '') return holdingOf(text, path);
+      if (text.trim() !== '' && !isCutOff(text)) return holdingOf(text, path);
       if (step >= MAX_STEPS) break;
       await clock.sleep(STEP);
     }
@@ -138,6 +141,14 @@ async function read(path: string, clock: Clock): Promise<Holding | undefined> {
     if (codeOf(cause) === 'ENOENT') return undefined;
     throw cause instanceof Failure ? cause : fileFailure(`read ${path}`, cause);
   }
+}
+
+/** What a lock file begins with. */
+const BEGINNING = '{"pid":';
+
+/** Whether a power cut has left only the beginning of a lock. */
+function isCutOff(text: string): boolean {
+  return jsonOf(text) === undefined && (text.startsWith(BEGINNING) || BEGINNING.startsWith(text));
 }
 
 function holdingOf(text: string, path: string): Holding {
