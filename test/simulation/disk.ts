@@ -18,6 +18,14 @@ interface Found {
   readonly names: ReadonlyMap<string, Node>;
 }
 
+/** A rename from one folder to another that may be lost. */
+interface Move {
+  readonly from: Node;
+  readonly to: Node;
+  /** Makes it last in both folders. */
+  readonly commit: () => void;
+}
+
 /** What a power cut leaves, by path: the bytes of a file; none of a folder. */
 export type Left = ReadonlyMap<string, { readonly mode: number; readonly bytes?: Buffer }>;
 
@@ -34,6 +42,8 @@ const NOBODY = 2 ** 22 + 1;
 export class Disks {
   /** By number of the inode, until that is another file's. */
   private readonly nodes = new Map<number, Node>();
+  /** Renames from one folder to another, which are lost in both or in neither. */
+  private moves: Move[] = [];
 
   /** Watches until what it answers is called. Whose machine asks, and how often that was started, is told by `boot`. */
   watch(boot: () => string): () => void {
@@ -53,7 +63,10 @@ export class Disks {
       sync: (file: FileHandle) => synced(file.fd, () => before.sync(file)),
       datasync: (file: FileHandle) => synced(file.fd, () => before.datasync(file)),
       fsync: (fd: number) => synced(fd, () => before.fsync(fd)),
-      rename: (from: string, to: string) => removed([to], () => before.rename(from, to)),
+      rename: async (from: string, to: string) => {
+        await removed([to], () => before.rename(from, to));
+        if (dirname(from) !== dirname(to)) this.moved(from, to);
+      },
       unlink: (path: string) => removed([path], () => before.unlink(path)),
       rmdir: (path: string) => removed([path], () => before.rmdir(path)),
       rm: (path: string, options: object) => removed([path], () => before.rm(path, options)),
@@ -69,10 +82,9 @@ export class Disks {
   /** A folder, and everything in it, lasts from now on, as what was put there long ago. */
   settle(folder: string): void {
     const found = new Map<Node, Found>();
-    const node = this.find(folder, found);
+    this.find(folder, found);
     for (const [each, { bytes, names }] of found) Object.assign(each, { bytes, names });
-    const parent = this.nodeOf(lstatSync(dirname(folder)));
-    parent.names = new Map([...parent.names, [basename(folder), node]]);
+    this.anchor(folder);
   }
 
   /** What a power cut at this moment leaves of a folder. */
@@ -117,7 +129,33 @@ export class Disks {
     const stats = fstatSync(fd);
     const node = this.nodeOf(stats);
     const { bytes, names } = this.look(`/proc/self/fd/${fd}`, stats);
-    return () => void Object.assign(node, { bytes, names });
+    const moves = this.moves.filter(({ from, to }) => from === node || to === node);
+    return () => {
+      for (const { commit } of moves) commit();
+      this.moves = this.moves.filter((move) => !moves.includes(move));
+      Object.assign(node, { bytes, names });
+    };
+  }
+
+  private moved(from: string, to: string): void {
+    const [left, entered] = [dirname(from), dirname(to)].map((path) => this.nodeOf(lstatSync(path))) as [Node, Node];
+    const node = this.nodeOf(lstatSync(to));
+    const commit = () => {
+      left.names = new Map([...left.names].filter(([name]) => name !== basename(from)));
+      entered.names = new Map([...entered.names, [basename(to), node]]);
+      this.anchor(dirname(to));
+    };
+    this.moves.push({ from: left, to: entered, commit });
+  }
+
+  /** A folder in which something lasts has a name that lasts. */
+  private anchor(path: string): void {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || dirname(path) === path) return;
+    const [node, parent] = [this.nodeOf(stats), this.nodeOf(lstatSync(dirname(path)))];
+    if (parent.names.get(basename(path)) === node) return;
+    parent.names = new Map([...parent.names, [basename(path), node]]);
+    this.anchor(dirname(path));
   }
 
   private look(path: string, stats: Stats): Found {
