@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PoolClient } from 'pg';
 import sql from 'sql-template-tag';
 import { readAddress } from '../../postgres/address.ts';
 import { loadDriver } from '../../postgres/driver.ts';
@@ -50,17 +52,15 @@ export async function openPostgresSource(url: string): Promise<PostgresSource> {
       return {
         dialect: 'postgres',
         read: readerOf(connection),
-        async close() {
-          await connection.command('ROLLBACK').catch(() => {});
-          client.release(true);
-        },
+        close: () => endOf(client, connection),
       };
     },
     async hold() {
       const client = await connect();
-      const release = async () => client.release(true);
+      const connection = connectionOf(client, address.sessions);
+      const release = () => endOf(client, connection);
       try {
-        await connectionOf(client, address.sessions).command(HOLD);
+        await connection.command(HOLD);
         return release;
       } catch (cause) {
         await release();
@@ -72,6 +72,12 @@ export async function openPostgresSource(url: string): Promise<PostgresSource> {
       await pool.end();
     },
   };
+}
+
+/** Ends a transaction, and then its connection: of one that is only closed, the locks stay for a moment longer. */
+async function endOf(client: PoolClient, connection: Connection): Promise<void> {
+  await connection.command('ROLLBACK').catch(() => {});
+  client.release(true);
 }
 
 /** Every write of records is noted in the logs, and those of tokens and settings change their own tables. */
@@ -107,11 +113,21 @@ function applicationOf(address: URL): string {
   return address.searchParams.get('application_name') ?? 'molar';
 }
 
+/** How often connections of a server are looked for: PostgreSQL lists one that was closed for a moment longer. */
+const LOOKS = 10;
+
+/** Between two looks, milliseconds. */
+const LOOK_MS = 100;
+
 /** Whether a server is connected to the database, as far as its user may see: one that was given the same address. */
 export async function isDatabaseServed(read: Reader, url: string): Promise<boolean> {
-  const row = await read.get<{ found: number }>(
-    sql`SELECT COUNT(*) AS found FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = ${applicationOf(new URL(url))}`,
-  );
-  return (row?.found ?? 0) > 0;
+  for (let look = 1; ; look++) {
+    const row = await read.get<{ found: number }>(
+      sql`SELECT COUNT(*) AS found FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = ${applicationOf(new URL(url))}`,
+    );
+    if ((row?.found ?? 0) === 0) return false;
+    if (look === LOOKS) return true;
+    await sleep(LOOK_MS);
+  }
 }

@@ -1,9 +1,14 @@
 import sql from 'sql-template-tag';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openDataLocation } from '../../../src/server/maintenance/datalocation.ts';
+import { isDatabaseServed } from '../../../src/server/maintenance/postgressnapshot.ts';
+import { ownSchema } from '../../../src/server/maintenance/tables.ts';
 import { turn } from '../../../src/server/maintenance/work.ts';
+import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
+import type { Reader } from '../../../src/server/store/store.ts';
+import { gateTo, onPostgres, postgresTest } from '../../support/postgres.ts';
 import { testService } from '../../support/service.ts';
-import { copied, inDatabase, sharedPractice } from './practices.ts';
+import { copied, inDatabase, own, sharedPractice } from './practices.ts';
 
 const practice = sharedPractice();
 
@@ -64,6 +69,104 @@ describe('a place of data', () => {
     await snapshot.close();
     await opened.close();
   });
+});
+
+describe('a database of data', () => {
+  const LATER = "INSERT INTO document_tags (org, fold, name) VALUES (1, 'later', 'Later')";
+
+  postgresTest('is seen as it is now, and a snapshot as it was, however long that is read', async (database) => {
+    await (await openPostgresStore(database.url)).close();
+    // As whoever keeps the database may have set them.
+    const timeouts = ['statement_timeout', 'idle_in_transaction_session_timeout'];
+    const limited = own(database).replace(
+      'options=',
+      `options=${timeouts.map((name) => `-c%20${name}=60000%20`).join('')}`,
+    );
+    const opened = await openDataLocation({ data: practice.fresh(), database: limited });
+    expect(await opened.live.get(sql`SELECT current_setting('statement_timeout') AS value`)).toEqual({ value: '1min' });
+    const snapshot = await opened.snapshot();
+    const tags = async (read: typeof opened.live) => (await read.all(sql`SELECT name FROM document_tags`)).length;
+    expect([await tags(opened.live), await tags(snapshot.read)]).toEqual([0, 0]);
+    await onPostgres((client) => client.query(LATER), database.url);
+    expect([await tags(opened.live), await tags(snapshot.read)]).toEqual([1, 0]);
+    const found = await Promise.all(
+      ['transaction_read_only', ...timeouts].map((name) =>
+        snapshot.read.get(sql`SELECT current_setting(${name}) AS value`),
+      ),
+    );
+    expect(found).toEqual(['on', '0', '0'].map((value) => ({ value })));
+    await snapshot.close();
+    await opened.close();
+  });
+
+  postgresTest('is served where a server of the same address is in the same database', async (database) => {
+    await (await openPostgresStore(database.url)).close();
+    const url = own(database);
+    const served = async () => {
+      const opened = await openDataLocation({ data: practice.fresh(), database: url });
+      await opened.close();
+      return [opened.served, opened.keepsYoung];
+    };
+    const elsewhere = new URL(url);
+    elsewhere.pathname = '/template1';
+    await onPostgres(async () => expect(await served()).toEqual([false, false]), elsewhere.href);
+    await onPostgres(async () => expect(await served()).toEqual([true, true]), url);
+  });
+
+  it('is not served any more by a server whose connections are just being closed', async () => {
+    const counts = [2, 1, 0];
+    const read = { get: async () => ({ found: counts.shift() }) } as unknown as Reader;
+    expect(await isDatabaseServed(read, 'postgres://127.0.0.1/practice')).toBe(false);
+    expect(counts).toEqual([]);
+  });
+
+  postgresTest('is held against whatever writes to it, and can be read', async (database) => {
+    await (await openPostgresStore(database.url)).close();
+    const opened = await openDataLocation({ data: practice.fresh(), database: own(database) });
+    const release = await opened.hold();
+    await onPostgres(async (client) => {
+      const locked = async (table: string) =>
+        client.query(`LOCK TABLE ${table} IN ROW EXCLUSIVE MODE NOWAIT`).then(
+          () => false,
+          () => true,
+        );
+      const held: string[] = [];
+      const tables = (await ownSchema()).tables.map(({ name }) => name);
+      for (const table of tables) {
+        await client.query('BEGIN');
+        if (await locked(table)) held.push(table);
+        await client.query('ROLLBACK');
+        await client.query(`SELECT 1 FROM ${table} LIMIT 1`);
+      }
+      // Records are not written without messages of the stream, nor anything without an entry of the audit log.
+      expect(held).toEqual([
+        ...['access_tokens', 'api_clients', 'audit_entries', 'log_heads', 'organizations', 'settings', 'stream_heads'],
+      ]);
+      await release();
+      await client.query(LATER);
+    }, database.url);
+    await opened.close();
+  });
+
+  postgresTest(
+    'is let go of when the database says so: whoever was interrupted can begin again at once',
+    async (database) => {
+      await (await openPostgresStore(database.url)).close();
+      const gate = await gateTo(database.url);
+      const opened = await openDataLocation({ data: practice.fresh(), database: own({ ...database, url: gate.url }) });
+      const release = await opened.hold();
+      gate.hush();
+      let isReleased = false;
+      const releasing = release().then(() => {
+        isReleased = true;
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(isReleased).toBe(false);
+      await gate.shut();
+      await releasing;
+      await opened.close();
+    },
+  );
 });
 
 /** What comes of something while somebody writes to the database of a folder. */
