@@ -125,15 +125,18 @@ describe('the share of an address', () => {
     expect(counts()).toEqual({ served, refused: 10 - served });
   });
 
-  it('leaves the rest to others, and is free again when a connection ends', async () => {
-    const { server, counts } = guarded(8);
-    const [first] = Array.from({ length: 6 }, (_, n) => arrive(server, '192.0.2.7', n));
-    arrive(server, '192.0.2.8', 1);
-    expect(counts()).toEqual({ served: 3, refused: 4 });
-    first?.destroy();
-    await once(first as Duplex, 'close');
-    arrive(server, '192.0.2.7', 7);
-    arrive(server, '192.0.2.7', 8);
-    expect(counts()).toEqual({ served: 4, refused: 5 });
-  });
+  it.each(['192.0.2.7', '::ffff:192.0.2.7', '2001:db8:1:1::7'])(
+    'of %s leaves the rest to others, and is free again when a connection ends',
+    async (address) => {
+      const { server, counts } = guarded(8);
+      const [first] = Array.from({ length: 6 }, (_, n) => arrive(server, address, n));
+      arrive(server, '192.0.2.8', 1);
+      expect(counts()).toEqual({ served: 3, refused: 4 });
+      first?.destroy();
+      await once(first as Duplex, 'close');
+      arrive(server, address, 7);
+      arrive(server, address, 8);
+      expect(counts()).toEqual({ served: 4, refused: 5 });
+    },
+  );
 });

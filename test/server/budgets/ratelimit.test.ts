@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   DEFAULT_RATE,
   OwnRateLimit,
@@ -246,6 +246,21 @@ describe('the rate limit of shares', () => {
     limit.giveBack?.('b');
     expect(await limit.take('a')).toEqual({ allowed: true, headers: headers(10, 7) });
     expect(questions).toHaveLength(1);
+    // Also while it is asked for more.
+    const third = limit.take('a');
+    limit.giveBack?.('a');
+    questions[1]?.answer({ granted: 2, tokens: 5 });
+    expect((await third).headers['ratelimit-remaining']).toBe('7');
+    limit.giveBack?.('a');
+    expect((await limit.take('a')).headers['ratelimit-remaining']).toBe('7');
+  });
+
+  it('keeps the shares of 10,000 callers, those that come again before others', async () => {
+    const asking = vi.fn(async (_caller: string) => ({ granted: 3, tokens: 3 }));
+    const limit = rateLimitOfShares(10, asking);
+    for (let n = 0; n < 10_000; n++) await limit.take(`caller ${n}`);
+    for (const caller of ['caller 0', 'one more', 'caller 0', 'caller 1']) await limit.take(caller);
+    expect(asking.mock.calls.slice(10_000)).toEqual([['one more'], ['caller 1']]);
   });
 });
 

@@ -24,6 +24,9 @@ describe('a tally', () => {
     expect([tally.of('b'), tally.most, tally.total]).toEqual([3, 4, 7]);
     tally.add('a', -4);
     expect([tally.of('a'), tally.most, tally.total]).toEqual([0, 3, 3]);
+    // Who has nothing left is forgotten.
+    tally.add('b', -3);
+    expect(tally).toEqual(new Tally());
   });
 });
 
@@ -99,6 +102,14 @@ describe('bytes of answers', () => {
     bytes.begin(1, response()).prepare(400);
     expect(() => bytes.begin(1, response()).prepare(601)).toThrow(OVER);
     bytes.begin(1, response()).prepare(600);
+    expect(bytes.usedBy(1)).toBe(1000);
+  });
+
+  it('of an organization are no more together with what is sent piece by piece', () => {
+    const bytes = new AnswerBytes(1000);
+    bytes.begin(1, response(300, true));
+    expect(() => bytes.begin(1, response()).prepare(701)).toThrow(OVER);
+    bytes.begin(1, response()).prepare(700);
     expect(bytes.usedBy(1)).toBe(1000);
   });
 
@@ -223,11 +234,17 @@ describe('connections', () => {
   });
 
   it('with TLS are told so after the handshake', () => {
-    const { arrive } = guarded(1, undefined, true);
+    const { arrive } = guarded(2, undefined, true);
     const [first, second] = [connection('192.0.2.1', 1), connection('192.0.2.1', 2)];
-    expect([arrive(first), arrive(second)]).toEqual(['served', 'refused served']);
+    // Two callers may have the same port.
+    const other = connection('192.0.2.9', 2);
+    expect([arrive(other), arrive(first), arrive(second)]).toEqual(['served', 'served', 'refused served']);
     // Handshakes end in whichever order.
-    expect([arrive(first, 'secureConnection'), arrive(second, 'secureConnection')]).toEqual(['secured', 'told']);
+    expect([other, first, second].map((socket) => arrive(socket, 'secureConnection'))).toEqual([
+      'secured',
+      'secured',
+      'told',
+    ]);
     // The port of one that is gone may be another's.
     second.emit('close');
     first.emit('close');
@@ -274,5 +291,9 @@ describe('the budgets of a process', () => {
     const { limit, used } = await told(budgets);
     expect(limit).toMatchObject({ 'answer-bytes': 1001 });
     expect(used).toMatchObject({ async: 0 });
+    const server = createServer(() => {});
+    budgets.connections.guard(server, { oneAddress: true, tell: () => {}, refused: () => {} });
+    server.emit('connection', connection('192.0.2.1'));
+    expect(budgets.connections.open.total).toBe(0);
   });
 });

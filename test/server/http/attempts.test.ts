@@ -62,9 +62,15 @@ describe('failed attempts of an address', () => {
   });
 
   it('of a client are let through by a process that has a small part of the limit, as right secrets come together', () => {
-    const attempts = new Attempts(300, new TestClock().now, 1 / 16);
+    const clock = new TestClock();
+    const attempts = new Attempts(300, clock.now, 1 / 16);
     expect(failing(attempts, 100, '192.0.2.1', 'token')).toBe(18);
     expect(failing(attempts, 100, '192.0.2.1', 'client')).toBe(5);
+    // They come back as slowly as its part is small.
+    clock.advance(159_999);
+    expect(failing(attempts, 1, '192.0.2.1', 'client')).toBe(0);
+    clock.advance(1);
+    expect(failing(attempts, 9, '192.0.2.1', 'client')).toBe(1);
     const strict = new Attempts(10, new TestClock().now, 1 / 16);
     expect(failing(strict, 100, '192.0.2.1', 'client')).toBe(1);
   });
@@ -113,8 +119,11 @@ describe('failed attempts of a client', () => {
       ['192.0.2.1', 'one'],
       ['192.0.2.1', 'two'],
       ['192.0.2.2', 'one'],
+      // Whoever has one address of a network has all of them.
+      ['2001:db8::1', 'one'],
+      ['2001:db8::2', 'one'],
     ] as const;
-    expect(all.map(([address, client]) => failing(attempts, 9, address, 'client', client))).toEqual([3, 0, 3, 3]);
+    expect(all.map(([address, client]) => failing(attempts, 9, address, 'client', client))).toEqual([3, 0, 3, 3, 3, 0]);
   });
 
   it('are no failures of tokens, and those none of a client', () => {
@@ -142,6 +151,27 @@ describe('the checks of secrets', () => {
     const one = Array.from({ length: 20 }, () => check('192.0.2.1').catch(() => 'wrong'));
     expect(await Promise.all([...one, check('192.0.2.2')])).toEqual([...Array(20).fill('wrong'), '192.0.2.2']);
     expect([most, together]).toEqual([1, 2]);
+    // An address that is done takes no memory.
+    expect(Reflect.get(attempts, 'checking')).toEqual(new Map());
+  });
+
+  it('of one network run one after the other, also when one comes while the last of others is checked', async () => {
+    const attempts = new Attempts(30, new TestClock().now);
+    const ends: (() => void)[] = [];
+    const check = (address: string) => attempts.inTurn(address, () => new Promise<void>((end) => ends.push(end)));
+    const [first, second] = [check('2001:db8::1'), check('2001:db8::2')];
+    await expect.poll(() => ends.length).toBe(1);
+    ends[0]?.();
+    await first;
+    await expect.poll(() => ends.length).toBe(2);
+    const third = check('2001:db8::3');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ends).toHaveLength(2);
+    ends[1]?.();
+    await second;
+    await expect.poll(() => ends.length).toBe(3);
+    ends[2]?.();
+    await third;
   });
 });
 
