@@ -62,6 +62,7 @@ describe('a backup', () => {
     const target = practice.fresh();
     await backUp({ data: source }, target, OPTIONS);
     expect((await readdir(target)).sort()).toEqual(['files', 'files.sha256', 'manifest.json', 'molar.sqlite']);
+    expect(await readdir(join(target, 'files'))).not.toContain('incoming');
     await expect(stat(`${target}.part`)).rejects.toThrow('ENOENT');
     expect((await filesIn(source)).filter((name) => !/-(?:wal|shm)$/.test(name))).toEqual(
       before.filter((name) => !/-(?:wal|shm)$/.test(name)),
@@ -85,11 +86,27 @@ describe('a backup', () => {
     const [first = ''] = (await filesIn(join(source, 'files'))).filter((name) => name.endsWith('-original'));
     await rm(first);
     inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE org = 1 AND seq = 2'));
-    const { problems } = await backUp({ data: source }, practice.fresh(), OPTIONS);
+    const target = practice.fresh();
+    const { problems } = await backUp({ data: source }, target, OPTIONS);
     expect(problems).toEqual([
       `${first.slice(first.lastIndexOf('/') + 1)} is missing`,
       '1 problems that molar server check lists',
     ]);
+    expect(JSON.parse(await readFile(join(target, 'manifest.json'), 'utf8'))).toMatchObject({ problems: 2 });
+  });
+
+  it('tells each file that is lost, however many', async () => {
+    const source = await copied(practice.base, practice.fresh());
+    inDatabase(source, (connection) => {
+      const row = connection.prepare('SELECT * FROM documents LIMIT 1').get() as Record<string, unknown>;
+      const names = Object.keys(row);
+      const insert = connection.prepare(`INSERT INTO documents (${names}) VALUES (${names.map((name) => `@${name}`)})`);
+      for (let n = 0; n < 501; n++)
+        insert.run({ ...row, id: 10_000 + n, guid: `00${n}`, base_fold: `${n}`, variants: 'original' });
+    });
+    const { problems } = await backUp({ data: source }, practice.fresh(), OPTIONS);
+    const lost = Array.from({ length: 501 }, (_, n) => `00${n}-original is missing`);
+    expect(problems.filter((problem) => problem.endsWith('is missing')).sort()).toEqual(lost.sort());
   });
 
   it('is made of data of an earlier molar, unchecked', async () => {
@@ -108,9 +125,14 @@ describe('a backup', () => {
       );
     const before = entries(source).length;
     const seen: unknown[] = [];
-    const progress = () => void seen.push(entries(source).length);
+    let ms = Date.UTC(2026, 4, 1);
+    const progress = (what: string) => {
+      seen.push(entries(source).length);
+      // What is written from here on is not in the backup, however long that takes.
+      if (what === 'Copying pages of the database') ms += 3_600_000;
+    };
     const target = practice.fresh();
-    const now = () => Date.UTC(2026, 4, 1);
+    const now = () => ms;
     const report = await backUp({ data: source }, target, { ...OPTIONS, now, progress });
     expect(seen[0]).toBe(before + 1);
     expect(entries(source).slice(before)).toEqual([
@@ -248,11 +270,6 @@ describe('a backup', () => {
 
   it('has a later state where a document is deleted before its file is copied', async () => {
     const source = await copied(practice.base, practice.fresh());
-    let looks = 0;
-    const progress = (what: string) => {
-      if (what === 'Copying files') looks++;
-    };
-    await backUp({ data: source }, practice.fresh(), { ...OPTIONS, progress });
     const [first = ''] = (await filesIn(join(source, 'files'))).filter((name) => name.endsWith('-original'));
     const guid = basename(first).replace('-original', '');
     await rm(first);
@@ -261,14 +278,18 @@ describe('a backup', () => {
         connection.prepare('SELECT COUNT(*) FROM documents WHERE guid = ?').pluck().get(guid),
       );
     expect(documents(source)).toBe(1);
-    // Files are looked at twice: before a state is taken, and of that state.
-    let left = looks / 2;
-    const deleting = (what: string) => {
-      if (what === 'Copying files' && left-- === 0)
+    let isLooked = false;
+    const progress = (what: string) => {
+      isLooked ||= what === 'Copying files';
+    };
+    // The time is asked for when a state was taken.
+    const now = () => {
+      if (isLooked)
         inDatabase(source, (connection) => connection.prepare('DELETE FROM documents WHERE guid = ?').run(guid));
+      return Date.now();
     };
     const target = practice.fresh();
-    const { problems } = await backUp({ data: source }, target, { ...OPTIONS, progress: deleting });
+    const { problems } = await backUp({ data: source }, target, { ...OPTIONS, progress, now });
     expect(documents(target)).toBe(0);
     expect(problems.filter((problem) => problem.includes('is missing'))).toEqual([]);
   });

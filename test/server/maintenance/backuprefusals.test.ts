@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { writeDatabaseCopy } from '../../../src/server/maintenance/backup/databasecopy.ts';
 import { openSqliteSnapshot } from '../../../src/server/maintenance/snapshot.ts';
+import { need } from '../../support/capabilities.ts';
+import { openBelow } from '../../support/descriptors.ts';
 import { otherUser } from '../../support/services.ts';
 import { check, copied, inDatabase, linesOf, sharedPractice, spoil, WORK } from './practices.ts';
 
@@ -41,6 +43,17 @@ describe('a backup is refused', () => {
     await expect(stat(target)).rejects.toThrow('ENOENT');
   });
 
+  it('of a database of an earlier molar whose pages do not agree, though all rows can be counted', async () => {
+    const source = await copied(practice.base, practice.fresh());
+    inDatabase(source, (connection) => connection.exec('DELETE FROM schema_migrations WHERE version > 3'));
+    await spoil(source, 'events_by_start');
+    const target = practice.fresh();
+    await expect(backUp({ data: source }, target, OPTIONS)).rejects.toThrow(
+      'The copy of the database is damaged: its pages do not agree with each other.',
+    );
+    await expect(stat(target)).rejects.toThrow('ENOENT');
+  });
+
   it('while an import is published in part', async () => {
     const source = await copied(practice.base, practice.fresh());
     inDatabase(source, (connection) =>
@@ -52,6 +65,26 @@ describe('a backup is refused', () => {
     await expect(stat(target)).rejects.toThrow('ENOENT');
     inDatabase(source, (connection) => connection.exec('DELETE FROM imports'));
     expect(await backUp({ data: source }, target, OPTIONS)).toMatchObject({ problems: [] });
+  });
+
+  it('when documents are deleted in each state before their files are copied', async (context) => {
+    need(context, 'proc');
+    const source = await copied(practice.base, practice.fresh());
+    const target = practice.fresh();
+    let times = 0;
+    // Each look finds a document without a file, and when it is done there is another one instead.
+    const renamed = `UPDATE documents SET guid = ? WHERE id = (SELECT MAX(id) FROM documents WHERE org = 1) AND org = 1`;
+    const progress = (what: string) => {
+      if (what === 'Copying files')
+        inDatabase(source, (connection) => connection.prepare(renamed).run(`00-${++times}`));
+    };
+    await expect(backUp({ data: source }, target, { ...OPTIONS, progress })).rejects.toThrow(
+      'Documents were deleted faster than their files could be copied.',
+    );
+    await expect(stat(target)).rejects.toThrow('ENOENT');
+    expect(openBelow(source)).toEqual([]);
+    const { problems } = await backUp({ data: source }, target, OPTIONS);
+    expect(problems).toContain(`00-${times}-original is missing`);
   });
 
   it('where something is already', async () => {

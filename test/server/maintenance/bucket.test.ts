@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
+import { openDataLocation } from '../../../src/server/maintenance/datalocation.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { describeS3 } from '../../support/s3.ts';
 import { check, filesIn, linesOf, makePractice, scratch, WORK } from './practices.ts';
@@ -29,6 +30,10 @@ await describeS3('files in a bucket', (s3) => {
     expect(await restore(backup, there, WORK)).toMatchObject({ problems: [] });
     expect(linesOf(await check(there, { deep: true }))).toEqual([]);
     expect(await filesIn(join(there.data, 'files')).catch(() => [])).toEqual([]);
+    // Files come there before the documents of an import, which may be running anywhere.
+    const opened = await openDataLocation(there);
+    await opened.close();
+    expect([opened.served, opened.keepsYoung]).toEqual([false, true]);
     const again = join(place.path, 'again');
     const report = await backUp(there, again, { ...WORK, version: '1' });
     expect(report).toMatchObject({ files: (await filesIn(join(backup, 'files'))).length, problems: [] });

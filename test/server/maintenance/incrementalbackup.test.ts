@@ -1,11 +1,13 @@
-import { cp, link, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, cp, link, mkdir, open, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { rowsOf } from '../../support/calls.ts';
+import { need } from '../../support/capabilities.ts';
 import { PDF } from '../../support/files.ts';
 import { testService } from '../../support/service.ts';
+import { otherUser } from '../../support/services.ts';
 import { answers, check, copied, filesIn, linesOf, made, makePractice, scratch, WORK } from './practices.ts';
 
 let place: Awaited<ReturnType<typeof scratch>>;
@@ -101,7 +103,8 @@ describe('a backup since an earlier one', () => {
     expect(report).toMatchObject({ problems: [], shared: report.files - 1 });
   });
 
-  it('goes on where an interrupted one has ended', async () => {
+  it('goes on where an interrupted one has ended', async (context) => {
+    need(context, 'symlinks');
     const stopping = new AbortController();
     const progress = (what: string) => {
       if (what === 'Copying pages of the database') stopping.abort(new Error('Stopped here.'));
@@ -110,7 +113,9 @@ describe('a backup since an earlier one', () => {
     await expect(backUp({ data: source }, second(), options)).rejects.toThrow('Stopped here.');
     // What is unfinished beside it has links, too.
     expect((await restore(first, { data: join(folder, 'restored') }, WORK)).problems).toEqual([]);
-    const report = await again();
+    // The same folder by another name.
+    await symlink(folder, `${folder}-too`);
+    const report = await backUp({ data: source }, second(), { ...OPTIONS, since: join(`${folder}-too`, 'first') });
     expect(report).toMatchObject({ problems: [], shared: report.files });
   });
 
@@ -130,13 +135,38 @@ describe('a restore refuses a link', () => {
   it.each<[string, (file: string) => Promise<string>]>([
     ['to a file in a folder beside that is no backup', async (file) => join(source, file.slice(first.length + 1))],
     ['with another name in a backup beside', async (file) => join(dirname(second()), 'second', basename(file))],
-  ])('%s', async (_name, elsewhere) => {
+    [
+      'with the same name in a backup beside, and one more elsewhere',
+      async (file) => {
+        await link(file, join(source, 'kept'));
+        return join(second(), file.slice(first.length + 1));
+      },
+    ],
+    [
+      'with the same name in what another user has put beside',
+      async (file) => {
+        const other = otherUser();
+        if (other !== undefined) await chown(second(), other, other);
+        // Without another user nothing is to be seen: the next best is a link that leads elsewhere.
+        return other === undefined ? join(source, 'kept') : join(second(), file.slice(first.length + 1));
+      },
+    ],
+  ])('%s, and no backup is made from what has one', async (_name, elsewhere) => {
     await cp(first, second(), { recursive: true });
     const [file = ''] = await filesIn(join(first, 'files'));
     const other = await elsewhere(file);
     await rename(file, other);
     await link(other, file);
+    const told = `that is no file of its own: ${file.slice(first.length + 1)}`;
+    await expect(restore(first, { data: join(folder, 'restored') }, WORK)).rejects.toThrow(told);
+    await expect(again('third')).rejects.toThrow(told);
+  });
+
+  it('in the place of the database, whatever has it besides', async () => {
+    await cp(first, second(), { recursive: true });
+    await rm(join(second(), 'molar.sqlite'));
+    await link(join(first, 'molar.sqlite'), join(second(), 'molar.sqlite'));
     const refused = restore(first, { data: join(folder, 'restored') }, WORK);
-    await expect(refused).rejects.toThrow('that is no file of its own: files');
+    await expect(refused).rejects.toThrow('that is no file of its own: molar.sqlite');
   });
 });

@@ -120,6 +120,19 @@ it('whoever began while another finished does not go on', async () => {
   await expect(openPartFolder(target)).rejects.toThrow(`${target} is there already, and not empty.`);
 });
 
+it('takes its name also where the file of its lock stays', async () => {
+  const { unlink } = system;
+  replaceSystem({
+    unlink: async (path) => {
+      if (String(path).endsWith('.lock') && !String(path).endsWith('unfinished.lock')) throw systemError('EIO');
+      return unlink(path);
+    },
+  });
+  const part = await openPartFolder(target);
+  await part.finish();
+  expect(await readdir(target)).toEqual([]);
+});
+
 it('a folder that another program keeps stays a part, from which the next run goes on', async () => {
   let isHeld = true;
   const { rename } = system;

@@ -15,6 +15,7 @@ import {
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
+import { refuseLinks } from '../../../src/server/maintenance/backup/planted.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { postgresTest } from '../../support/postgres.ts';
 import { copied, filesIn, inDatabase, own, sharedBackup, WORK } from './practices.ts';
@@ -103,6 +104,12 @@ describe('a restore is refused', () => {
   it('of a form or a schema that is not known', async () => {
     await refused(await altered({ format: 2 }), 'is of a form that this molar does not know');
     await refused(await altered({ schema: 99 }), 'was made by a newer molar (schema 99;');
+    // Before the database is asked for anything.
+    const database = 'postgres://nobody@127.0.0.1:1/nothing';
+    await expect(restore(await altered({ schema: 3 }), { data: fresh(), database }, WORK)).rejects.toMatchObject({
+      message: expect.stringMatching(/^The backup is of an earlier molar \(schema 3; PostgreSQL takes \d+\)\.$/),
+      next: 'Restore it to a folder, and migrate that with molar server migrate.',
+    });
   });
 
   postgresTest('to PostgreSQL when it follows another catalog, and leaves both as they are', async (database) => {
@@ -187,11 +194,16 @@ describe('a restore is refused', () => {
     await refused(copy, 'that is no file of its own: files');
   });
 
-  it('with a journal, whose pages would count instead of those of the database', async () => {
-    const copy = await copied(practice.backup, fresh());
-    await writeFile(join(copy, 'molar.sqlite-wal'), 'x');
-    await refused(copy, 'The backup has molar.sqlite-wal, which no backup has.');
-  });
+  it.each(['molar.sqlite-wal', 'molar.sqlite-journal'])(
+    'with %s, whose pages would count instead of those of the database, and not with an empty one',
+    async (name) => {
+      const copy = await copied(practice.backup, fresh());
+      await writeFile(join(copy, name), '');
+      await refuseLinks(copy);
+      await writeFile(join(copy, name), 'x');
+      await refused(copy, `The backup has ${name}, which no backup has.`);
+    },
+  );
 
   it('with files into a place that has others', async () => {
     const files = fresh();
