@@ -1,10 +1,11 @@
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFileSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { downgradeScript } from '../../support/downgrade.ts';
-import { postgresTest } from '../../support/postgres.ts';
+import { onPostgres, postgresTest } from '../../support/postgres.ts';
 import { answers, check, copied, filesIn, inDatabase, linesOf, own, sharedBackup, WORK } from './practices.ts';
 
 const practice = sharedBackup();
@@ -32,7 +33,10 @@ describe('what was restored', () => {
   it('may stand in an empty folder that is there, for its owner alone', async () => {
     const data = fresh();
     await mkdir(data);
-    await restore(practice.backup, { data }, WORK);
+    // As a copy on a medium without owners is.
+    const open = await copied(practice.backup, fresh());
+    await chmod(join(open, 'molar.sqlite'), 0o644);
+    await restore(open, { data }, WORK);
     expect((await stat(data)).mode & 0o777).toBe(0o700);
     expect((await stat(join(data, 'molar.sqlite'))).mode & 0o777).toBe(0o600);
   });
@@ -55,6 +59,12 @@ describe('what was restored', () => {
       'Stopped here.',
     );
     await expect(stat(data)).rejects.toThrow('ENOENT');
+    // A journal of the database that was there counts for no other.
+    const other = await copied(practice.base, fresh());
+    inDatabase(other, (connection) => {
+      connection.exec('DELETE FROM patients');
+      copyFileSync(join(other, 'molar.sqlite-wal'), join(`${data}.part`, 'molar.sqlite-wal'));
+    });
     await restore(practice.backup, { data }, WORK);
     expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
   });
@@ -100,19 +110,35 @@ describe('what was restored', () => {
   it('tells the problems that the data had', async () => {
     const source = await copied(practice.base, fresh());
     inDatabase(source, (connection) => connection.exec('DELETE FROM stream_messages WHERE org = 1 AND seq = 2'));
+    const [lost = ''] = (await filesIn(join(source, 'files'))).filter((name) => name.endsWith('-original'));
+    await rm(lost);
     const flawed = fresh();
     await backUp({ data: source }, flawed, { ...WORK, version: '1' });
+    const checks = ['stream', 'files'].map((name) => `${name}: 1 problems that molar server check lists`);
     expect(await restore(flawed, { data: fresh() }, WORK)).toMatchObject({
-      problems: ['stream: 1 problems that molar server check lists'],
+      problems: [`${basename(lost)} is missing`, ...checks],
     });
   });
 
   postgresTest('in PostgreSQL answers the same, and can be backed up to a folder again', async (database) => {
     const files = fresh();
     const url = own(database);
-    expect(await restore(practice.backup, { data: fresh(), database: url, files }, WORK)).toMatchObject({
-      problems: [],
-    });
+    const to = { data: fresh(), database: url, files };
+    const stopping = new AbortController();
+    const progress = (what: string) => {
+      if (what === 'Verifying files') stopping.abort(new Error('Stopped here.'));
+    };
+    const stopped = restore(practice.backup, to, { ...WORK, progress, signal: stopping.signal });
+    await expect(stopped).rejects.toThrow('Stopped here.');
+    expect(linesOf(await check(to))).toEqual([expect.stringContaining('a copy into it is not complete')]);
+    expect(await restore(practice.backup, to, WORK)).toMatchObject({ problems: [] });
+    const noted = "SELECT covers_all FROM audit_entries WHERE operation = 'server.restore'";
+    expect(await onPostgres(async (client) => (await client.query(noted)).rows, url)).toEqual([{ covers_all: '1' }]);
+    // Positions of the stream that were given before the restore are of another epoch.
+    const epoch = "SELECT value FROM settings WHERE name = 'stream_epoch'";
+    const there = await onPostgres(async (client) => (await client.query(epoch)).rows, url);
+    const backedUp = inDatabase(practice.backup, (connection) => connection.prepare(epoch).all());
+    expect([there.length, there]).toEqual([1, expect.not.arrayContaining(backedUp)]);
     const again = fresh();
     expect(await backUp({ data: fresh(), database: url, files }, again, { ...WORK, version: '1' })).toMatchObject({
       problems: [],
