@@ -1,10 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { type Files, FilesUnavailable } from '../../../src/server/files/files.ts';
 import { CHECKS, CheckFindings, type CheckName } from '../../../src/server/maintenance/check/context.ts';
-import { orphans, unfinishedRemovals } from '../../../src/server/maintenance/check/files.ts';
+import { hashOf, orphans, unfinishedRemovals } from '../../../src/server/maintenance/check/files.ts';
 import { distributionsOf } from '../../../src/server/maintenance/check/ledger.ts';
 import { damageOf, reportingDamage } from '../../../src/server/maintenance/damage.ts';
 import { AuditFault } from '../../../src/server/store/faults.ts';
+import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import type { Reader } from '../../../src/server/store/store.ts';
+import { onPostgres, postgresTest } from '../../support/postgres.ts';
+import { check, own } from './practices.ts';
 
 const failing = (code: unknown, message = 'what happened') => Object.assign(new Error(message), { code });
 const answered = (code: string, message = 'what happened') => Object.assign(new Error(message), { state: { code } });
@@ -142,6 +150,19 @@ describe('files without a document', () => {
   });
 });
 
+describe('the hash of a file', () => {
+  const of = (open: () => Promise<Readable>) => hashOf({ open } as unknown as Files, 'a-original');
+
+  it('is none where it cannot be read to its end, and a storage that is away says nothing of it', async () => {
+    expect(await of(async () => Readable.from([Buffer.from('ab'), Buffer.from('c')]))).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
+    expect(await of(() => Promise.reject(failing('EIO')))).toBeUndefined();
+    const away = new FilesUnavailable('away', undefined);
+    await expect(of(() => Promise.reject(away))).rejects.toBe(away);
+  });
+});
+
 describe('removals', () => {
   const HOUR = 60 * 60 * 1000;
   /** A store with removals, of which some are done by the second look. */
@@ -204,3 +225,24 @@ describe('what credits distribute', () => {
     expect(distributionsOf([{ ...credit, json: '{' }])).toEqual([]);
   });
 });
+
+postgresTest(
+  'what PostgreSQL is asked after something that it cannot read is skipped, and said so',
+  async (database) => {
+    await (await openPostgresStore(database.url)).close();
+    await onPostgres(async (client) => {
+      await client.query(
+        'INSERT INTO distributions (org, charge_id, credit_id, cents, by_insurance) VALUES (1, 5, 6, 7, 0)',
+      );
+      // What the check of the ledger adds up.
+      await client.query('ALTER TABLE distributions ALTER COLUMN cents TYPE text USING cents::text');
+    }, database.url);
+    const folder = await mkdtemp(join(tmpdir(), 'molar-damage-'));
+    const { checks, problems } = await check({ data: folder, database: own(database) });
+    await rm(folder, { recursive: true });
+    expect(problems.at(-1)).toMatchObject({ check: 'ledger', message: expect.stringMatching(/^cannot be read: /) });
+    const skipped = 'the database answers nothing more after what it could not read';
+    const found = Object.fromEntries(checks.map(({ name, skipped: why }) => [name, why]));
+    expect(found).toMatchObject({ records: null, counts: null, ledger: null, sequences: skipped, access: skipped });
+  },
+);

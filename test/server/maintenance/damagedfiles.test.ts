@@ -1,8 +1,10 @@
-import { rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { mkdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkPlace } from '../../../src/server/maintenance/check/check.ts';
 import { testService } from '../../support/service.ts';
-import { check, copied, filesIn, inDatabase, linesOf, makePractice, scratch } from './practices.ts';
+import { check, copied, filesIn, inDatabase, linesOf, makePractice, scratch, WORK } from './practices.ts';
 
 let place: Awaited<ReturnType<typeof scratch>>;
 let base: string;
@@ -36,14 +38,21 @@ describe('a check of files', () => {
     expect(deep.join()).toContain('its file original has another SHA-256');
   });
 
-  it('finds a variant that is missing', async () => {
+  it('finds a variant that is empty, missing, or cannot be read', async () => {
     const data = await copy();
     const thumbnails = (await filesIn(join(data, 'files'))).filter((name) => name.endsWith('-thumbnail'));
     expect(thumbnails).toHaveLength(1);
-    await rm(thumbnails[0] ?? '');
-    expect(linesOf(await check({ data }))).toEqual([
-      expect.stringMatching(/^files documents \d+: its file thumbnail is missing$/),
-    ]);
+    const [thumbnail = ''] = thumbnails;
+    const told = (what: string) => [
+      expect.stringMatching(new RegExp(`^files documents \\d+: its file thumbnail ${what}$`)),
+    ];
+    await truncate(thumbnail, 0);
+    expect(linesOf(await check({ data }))).toEqual(told('is empty'));
+    await rm(thumbnail);
+    expect(linesOf(await check({ data }))).toEqual(told('is missing'));
+    // It is there, and nothing can be read from it.
+    await mkdir(thumbnail);
+    expect(linesOf(await check({ data }, { deep: true }))).toEqual(told('cannot be read'));
   });
 
   it('finds files that no document has, and removals that were not done', async () => {
@@ -58,6 +67,20 @@ describe('a check of files', () => {
       `files files ${name}: belongs to no document`,
       'files file_removals 0123-original: was to be removed',
     ]);
+  });
+
+  it('finds nothing wrong with a document that is deleted meanwhile', async () => {
+    const data = await copy();
+    const [first = ''] = await originals(data);
+    const guid = basename(first).replace('-original', '');
+    const progress = (what: string) => {
+      if (what !== 'Checking audit entries') return;
+      for (const file of readdirSync(dirname(first)))
+        if (file.startsWith(`${guid}-`)) rmSync(join(dirname(first), file));
+      inDatabase(data, (connection) => connection.prepare('DELETE FROM documents WHERE guid = ?').run(guid));
+    };
+    const report = await checkPlace({ data }, { ...WORK, progress, deep: false, repair: false });
+    expect([linesOf(report), existsSync(first)]).toEqual([[], false]);
   });
 
   it('finds removals that a running server should have done, and those that a stopped one could not are none', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { checkPlace } from '../../../src/server/maintenance/check/check.ts';
 import type { Connection } from '../../../src/sqlite/open.ts';
 import { big, LOCATIONS, ORGANIZATION, PATIENTS } from '../../support/ids.ts';
-import { check, copied, inDatabase, linesOf, sharedPractice, spoil } from './practices.ts';
+import { check, copied, inDatabase, linesOf, sharedPractice, spoil, WORK } from './practices.ts';
 import { type Damage, like, RARE_DAMAGES } from './raredamages.ts';
 
 const practice = sharedPractice();
@@ -275,6 +276,15 @@ describe('a check', () => {
     expect(checks.find(({ name }) => name === 'records')).toMatchObject({ checked: 0, problems: 0 });
   });
 
+  it('ends when it is told to, and says nothing then', async () => {
+    const stopping = new AbortController();
+    const progress = (what: string) => {
+      if (what === 'Checking patients') stopping.abort(new Error('Stopped here.'));
+    };
+    const work = { ...WORK, progress, signal: stopping.signal, deep: false, repair: false };
+    await expect(checkPlace({ data: practice.base }, work)).rejects.toThrow('Stopped here.');
+  });
+
   it('goes on where pages cannot be read', async () => {
     const data = await copy();
     await spoil(data, 'events');
@@ -283,5 +293,8 @@ describe('a check', () => {
     expect(checks).toContain('database');
     expect(report.checks.find(({ name }) => name === 'files')).toMatchObject({ problems: 0 });
     expect(JSON.stringify(report)).not.toContain('Smith');
+    // Counts of what cannot be read would be made again without it.
+    inDatabase(data, (connection) => connection.exec('UPDATE record_counts SET records = 77'));
+    expect(await check({ data }, { repair: true })).toMatchObject({ ok: false, repaired: [] });
   });
 });

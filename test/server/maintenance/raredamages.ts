@@ -65,6 +65,22 @@ export const RARE_DAMAGES: readonly Damage[] = [
     [],
   ],
   [
+    'rows of no organization beside records',
+    `INSERT INTO patients_phones_number (org, value, id) VALUES (77, '8015550199', 3);
+     INSERT INTO reference_records (org, type, id, json) VALUES (78, 'Location', 8, '{"id":8,"name":"x"}');
+     INSERT INTO distributions (org, charge_id, credit_id, cents, by_insurance) VALUES (79, 5, 6, 7, 0);
+     INSERT INTO ledger VALUES (80, 1, 1, 9, '2026-01-01', 1, 5, 0, 0)`,
+    [
+      'links patients_phones_number: rows of organization key 77, which does not exist',
+      'links reference_records: rows of organization key 78, which does not exist',
+      'links distributions: rows of organization key 79, which does not exist',
+      'links ledger: rows of organization key 80, which does not exist',
+      'ledger distributions 6 → 5: should not be there',
+      'ledger ledger 9: should not be there',
+      'sequences sequences Location: the last id given is unknown, but 8 is there',
+    ],
+  ],
+  [
     'a distribution of another sum',
     `UPDATE distributions SET cents = cents + 1 WHERE credit_id = ${big(403)}`,
     [

@@ -59,6 +59,15 @@ it.each([
   expect(linesOf(await check({ data }))).toEqual([]);
 });
 
+it('makes the ledger again of a charge that counts no more, on which something was paid', async () => {
+  const data = await damaged(
+    `UPDATE transactions SET is_active = 0, json = json_set(json, '$.isActive', json('false')) WHERE id = ${big(401)} AND org = 1`,
+  );
+  const found = linesOf(await check({ data })).map((line) => line.replace(/:.*/, ''));
+  expect(found).toEqual([402, 403, 401].map((id) => `ledger ledger ${big(id)}`));
+  expect(linesOf(await check({ data }, { repair: true }))).toEqual([]);
+});
+
 it('finishes removals and removes files without a document, and no other file', async () => {
   const before = await filesIn(join(base, 'files'));
   const data = await damaged("INSERT INTO file_removals (name) VALUES ('0123-original')");
