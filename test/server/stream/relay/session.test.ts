@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beginEpoch } from '../../../../src/server/store/streamheads.ts';
 import { appendMessage, type SentMessage } from '../../../../src/server/stream/outbox.ts';
 import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
 import { type Confirmed, Session } from '../../../../src/server/stream/relay/session.ts';
@@ -100,7 +101,7 @@ const turns = async (count = 20) => {
 };
 
 describe('a connection of a relay', () => {
-  it('sends nothing more until the broker has room again', async () => {
+  it('sends nothing more until the broker has room again, and nothing once it is to end', async () => {
     const first = (await newestOf(ORGANIZATION)) + 1;
     const { script, texts, end } = await session();
     script.isFull = true;
@@ -113,7 +114,13 @@ describe('a connection of a relay', () => {
     script.isFull = false;
     script.makeRoom();
     await expect.poll(texts).toHaveLength(3);
-    await end();
+    script.isFull = true;
+    await write(2);
+    await expect.poll(texts).toHaveLength(4);
+    const ended = end();
+    script.makeRoom();
+    await ended;
+    expect(texts()).toHaveLength(4);
   });
 
   it('sends pages of 500 in turn, so that none of the organizations waits for all of another', async () => {
@@ -147,18 +154,37 @@ describe('a connection of a relay', () => {
     await end();
   });
 
-  it('tells of another history, and goes on in that one', async () => {
+  it('tells of another history, and goes on in that one, also when it ends while this is connected', async () => {
     const newest = await newestOf(ORGANIZATION);
-    const { sent, texts, confirmed, end } = await session((org) => (org === orgOf(ORGANIZATION) ? newest + 1000 : 0));
+    const own = orgOf(ORGANIZATION);
+    const { sent, texts, confirmed, end } = await session((org) => (org === own ? newest + 1000 : 0));
     await expect.poll(texts).toContain(`own resync ${newest}`);
+    const first = await service.service.stream.positionsOf(own);
     await write(1);
     await expect.poll(texts).toContain(`own ${newest + 1}`);
+    // As after a failover to a standby that had not heard of it.
+    await service.service.store.write(async (tx) => {
+      await beginEpoch(tx);
+      await tx.run(sql`UPDATE stream_heads SET seq = ${newest} WHERE org = ${own}`);
+      await tx.run(sql`DELETE FROM stream_messages WHERE org = ${own} AND seq > ${newest}`);
+    });
+    await expect.poll(() => texts().filter((text) => text === `own resync ${newest}`)).toHaveLength(2);
+    await write(1);
+    const second = await service.service.stream.positionsOf(own);
+    await expect.poll(texts).toContain(`own ${second.newest}`);
+    // As where the history that follows has gone further before anybody looks.
+    await service.service.store.write(beginEpoch);
+    await write(2);
+    const third = await service.service.stream.positionsOf(own);
+    await expect.poll(texts).toContain(`own resync ${third.newest}`);
     await end();
-    const own = orgOf(ORGANIZATION);
-    const { epoch } = await service.service.stream.positionsOf(own);
-    expect(confirmed.filter(({ org }) => org === own)).toEqual([
-      { org: own, position: { epoch, number: newest } },
-      { org: own, position: { epoch, number: newest + 1 } },
+    expect(new Set([first.epoch, second.epoch, third.epoch]).size).toBe(3);
+    expect(confirmed.filter(({ org }) => org === own).map(({ position }) => position)).toEqual([
+      { epoch: first.epoch, number: newest },
+      { epoch: first.epoch, number: newest + 1 },
+      { epoch: second.epoch, number: newest },
+      { epoch: second.epoch, number: second.newest },
+      { epoch: third.epoch, number: third.newest },
     ]);
     expect(sent).toHaveLength(confirmed.length);
   });
