@@ -1,7 +1,8 @@
+import sql from 'sql-template-tag';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallOptions, refusalOf } from '../support/calls.ts';
 import { dump } from '../support/dump.ts';
-import { TOKENS } from '../support/ids.ts';
+import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { sharedService } from '../support/service.ts';
 import { callSample, operationsThat, sample } from './operations.ts';
 
@@ -55,15 +56,20 @@ describe.each(operationsThat((operation) => operation.method === 'POST'))(
       expect([called.status, called.headers['idempotency-replayed']]).toEqual([tested.operation.success, undefined]);
     });
 
-    it('is one key for a token, and is kept for 24 hours', async () => {
-      const fresh = async (options?: CallOptions) =>
-        (await send(`${id}-kept`, options)).headers['idempotency-replayed'] !== 'true';
-      expect(await fresh()).toBe(true);
-      expect(await fresh({ token: TOKENS.write })).toBe(true);
+    it('is one key for a token, also at the same time, and is kept for 24 hours', async () => {
+      const replayed = async (options: CallOptions = {}, key = 'kept') => {
+        const called = await send(`${id}-${key}`, options);
+        return called.status === tested.operation.success ? called.headers['idempotency-replayed'] : called.status;
+      };
+      const another = () => ({ body: sample(tested).body });
+      const both = [replayed(), replayed({ token: TOKENS.write, ...another() })];
+      expect(await Promise.all(both)).toEqual([undefined, undefined]);
       service.clock.advance(DAY - 1);
-      expect(await fresh()).toBe(false);
+      // Its write deletes what has expired, and that alone.
+      expect(await replayed(another(), 'meanwhile')).toBeUndefined();
+      expect(await replayed()).toBe('true');
       service.clock.advance(1);
-      expect(await fresh()).toBe(true);
+      expect(await replayed(another())).toBeUndefined();
     });
 
     it('answers 409 while the first request runs', async () => {
@@ -86,12 +92,44 @@ describe.each(operationsThat((operation) => operation.method === 'POST'))(
 );
 
 describe('an Idempotency-Key', () => {
-  it('is one key for each route', async () => {
+  const headers = { 'idempotency-key': 'everywhere' };
+
+  it('is one key for each route, also at the same time', async () => {
     const posts = operationsThat((operation) => operation.method === 'POST');
-    for (const [, tested] of posts) {
-      const called = await callSample(service, tested, { headers: { 'idempotency-key': 'everywhere' } });
-      expect([called.status, called.headers['idempotency-replayed']]).toEqual([tested.operation.success, undefined]);
-    }
+    const called = await Promise.all(posts.map(([, tested]) => callSample(service, tested, { headers })));
+    expect(called.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual(
+      posts.map(([, { operation }]) => [operation.success, undefined]),
+    );
+  });
+
+  it('is one key for each organization, also at the same time', async () => {
+    const body = { tagText: 'Of two practices', isPredefined: false, tagType: 'PAYMENT_TAG' };
+    const called = await Promise.all(
+      [ORGANIZATION, OTHER_ORGANIZATION].map((organization) =>
+        service.call('POST', '/transactiontags', { token: TOKENS.both, organization, headers, body }),
+      ),
+    );
+    expect(called.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([
+      [201, undefined],
+      [201, undefined],
+    ]);
+  });
+
+  it('is forgotten a day later, with the answer', async () => {
+    const kept = async () =>
+      (await service.service.store.read.all<{ name: string }>(sql`SELECT name FROM idempotency_keys`)).map(
+        ({ name }) => name,
+      );
+    const post = (key: string) =>
+      service.call('POST', '/transactiontags', {
+        headers: { 'idempotency-key': key },
+        body: { tagText: key, isPredefined: false, tagType: 'PAYMENT_TAG' },
+      });
+    await post('of-yesterday');
+    expect(await kept()).toContain('of-yesterday');
+    service.clock.advance(DAY);
+    await post('of-today');
+    expect(await kept()).not.toContain('of-yesterday');
   });
 
   it('means nothing to other methods', async () => {
