@@ -160,6 +160,24 @@ describe('a turn', () => {
     expect(pacer.statistics).toEqual({ requests: 1, retries: 0, throttledMilliseconds: 1000 });
   });
 
+  it('is spaced by the rate before a pause, which the pause itself does not make slower', async () => {
+    let now = 0;
+    const sleep = async (milliseconds: number) => {
+      now += milliseconds;
+    };
+    const pacer = new Pacer({ now: () => now, sleep });
+    const sent = async (pause?: number) => {
+      (await pacer.acquire(false))({}, pause);
+      return now;
+    };
+    for (; now < 1000; now += 100) await sent();
+    await sent(60_000);
+    // Half the rate before; the two gaps between the pauses come in by an eighth each.
+    expect((await sent()) - (await sent())).toBe(-200);
+    await sent(60_000);
+    expect((await sent()) - (await sent())).toBe(-247);
+  });
+
   it('comes although the clock of the machine is set back', async () => {
     let now = 1_000_000;
     const sleeps: number[] = [];
