@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
 import { type FollowOptions, follow } from '../../../src/core/stream/follow.ts';
+import type { StreamSource } from '../../../src/core/stream/source.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
-import { SleepLog } from '../transport/script.ts';
+import { endlessClock, SleepLog } from '../transport/script.ts';
 import { lost, messageOf, readItem, ScriptedSource } from './messages.ts';
 
 const opened = { kind: 'opened', position: '40' } as const;
@@ -14,7 +15,7 @@ function following(more: Partial<Omit<FollowOptions, 'clock'>> = {}) {
   return { clock, random: () => 1, policy: DEFAULT_RETRY, maxRetries: undefined, signal, ...more };
 }
 
-async function run(source: ScriptedSource, options: FollowOptions) {
+async function run(source: StreamSource, options: FollowOptions) {
   const ids: (number | string)[] = [];
   const thrown = await (async () => {
     for await (const item of follow(source, options)) ids.push(item.kind === 'message' ? item.message.id : item.kind);
@@ -80,5 +81,24 @@ describe('follow', () => {
     const options = following({ signal: stop.signal, onLost: () => stop.abort(end) });
     expect((await run(source, options)).thrown).toBe(end);
     expect((await run(new ScriptedSource(), options)).thrown).toBe(end);
+  });
+
+  it('tells no loss of a connection that the signal has ended', async () => {
+    const stop = new AbortController();
+    const onLost = vi.fn();
+    const connect = async function* () {
+      yield opened;
+      stop.abort(end);
+      throw lost();
+    };
+    const options = following({ signal: stop.signal, maxRetries: 0, onLost });
+    expect((await run({ connect }, options)).thrown).toBe(end);
+    expect(onLost).not.toHaveBeenCalled();
+  });
+
+  it('ends at once when the signal aborts while it waits', async () => {
+    const stop = new AbortController();
+    const options = following({ signal: stop.signal, onLost: () => setImmediate(() => stop.abort(end)) });
+    expect((await run(new ScriptedSource([lost()]), { ...options, clock: endlessClock })).thrown).toBe(end);
   });
 });

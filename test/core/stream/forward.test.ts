@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
 import { type ForwardOptions, forwardMessage, NotAccepted } from '../../../src/core/stream/forward.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
-import { SleepLog } from '../transport/script.ts';
+import { endlessClock, SleepLog } from '../transport/script.ts';
 
 function handing(more: Partial<ForwardOptions> = {}) {
   const clock = new SleepLog();
@@ -70,6 +70,13 @@ describe('handOn', () => {
   it('ends with the reason of the signal', async () => {
     const stop = new AbortController();
     const { options } = handing({ signal: stop.signal, onRetry: () => stop.abort(new Error('stopped')) });
+    await expect(forwardMessage(41, failing(1), options)).rejects.toThrow('stopped');
+  });
+
+  it('ends at once when the signal aborts while it waits', async () => {
+    const stop = new AbortController();
+    const onRetry = () => setImmediate(() => stop.abort(new Error('stopped')));
+    const { options } = handing({ signal: stop.signal, onRetry, clock: endlessClock });
     await expect(forwardMessage(41, failing(1), options)).rejects.toThrow('stopped');
   });
 });

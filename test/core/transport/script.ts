@@ -1,3 +1,4 @@
+import { untilAborted } from '../../../src/core/abort.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { staticToken } from '../../../src/core/connection/credentials.ts';
 import { Failure } from '../../../src/core/failure.ts';
@@ -102,6 +103,13 @@ export class SleepLog implements Clock {
     this.time += milliseconds;
   };
 }
+
+/** A clock whose sleeps end with their signal alone, and at once where they have none. */
+export const endlessClock: Clock = {
+  now: () => 0,
+  sleep: (_milliseconds, signal) =>
+    signal === undefined ? Promise.resolve() : untilAborted(new Promise<void>(() => undefined), signal),
+};
 
 /** A client of a script; jitter is always the whole step. */
 export function clientOf({ send }: Pick<Script, 'send'>, options: Partial<ClientOptions> = {}): ApiClient {
