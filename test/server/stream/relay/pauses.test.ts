@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
+import { Cursors } from '../../../../src/server/stream/relay/cursors.ts';
 import { Relay } from '../../../../src/server/stream/relay/relay.ts';
 import { type TestService, testService } from '../../../support/service.ts';
 import { TARGET } from './fakebroker.ts';
@@ -61,7 +62,7 @@ async function stop(relay: Relay): Promise<void> {
 
 /** A broker that refuses connections, or confirms what it gets, until it goes. */
 function broker() {
-  const state = { isAway: false, attempts: 0, go: () => {} };
+  const state = { isAway: false, attempts: 0, published: 0, go: () => {} };
   const open = async (): Promise<Broker> => {
     state.attempts++;
     if (state.isAway) throw new Error('away');
@@ -70,6 +71,7 @@ function broker() {
     return {
       broken: broken.signal,
       publish: (_message, settle) => {
+        state.published++;
         setImmediate(() => settle(true));
         return true;
       },
@@ -80,14 +82,37 @@ function broker() {
   return Object.assign(state, { open });
 }
 
+interface OtherServers {
+  held: 'ours' | 'another' | 'unknown';
+  /** How often a server was asked for a lease, or to give it up. */
+  asked?: number;
+  /** What the other server does right before it lets go. */
+  atLast?: () => Promise<void>;
+}
+
 /** The same service on a store of several servers, whose leases are as the test says: ours, of another server, or unknown. */
-function shared(lease: { held: 'ours' | 'another' | 'unknown' }) {
+function shared(lease: OtherServers) {
   const get = async () => {
+    lease.asked = (lease.asked ?? 0) + 1;
     if (lease.held === 'unknown') throw new Error('no database');
-    return lease.held === 'ours' ? {} : undefined;
+    if (lease.held === 'another') return undefined;
+    await lease.atLast?.();
+    return {};
   };
   const store = Object.create(service.service.store, { shared: { value: { get } } });
   return Object.create(service.service, { store: { value: store } }) as typeof service.service;
+}
+
+/** Saves that the broker has everything. */
+async function saveAll(): Promise<void> {
+  const { store, stream } = service.service;
+  await stream.refresh();
+  const cursors = new Cursors(store, `relay ${TARGET.name} ${TARGET.exchange}`);
+  for (const { org, seq } of stream.heads.values()) {
+    const { epoch } = await stream.positionsOf(org);
+    cursors.reach(org, { epoch, number: seq });
+  }
+  await cursors.save();
 }
 
 /** That the next attempts come after these pauses, to the millisecond. */
@@ -122,8 +147,8 @@ it('a broker that is away is asked after longer and longer pauses, and soon agai
   await stop(relay);
 });
 
-it('a server that takes over begins with the shortest pause, however long it has waited for its turn', async () => {
-  const lease = { held: 'another' as 'another' | 'ours' };
+it('a server that takes over begins with the shortest pause, and behind the last message of the other one', async () => {
+  const lease: OtherServers = { held: 'another', atLast: saveAll };
   const away = broker();
   away.isAway = true;
   const relay = await Relay.start(shared(lease), TARGET, EVENTS, away.open);
@@ -135,11 +160,17 @@ it('a server that takes over begins with the shortest pause, however long it has
   await reached(() => away.attempts === 1);
   await settled();
   await expectAttempts(away, [250, 500]);
+  delete lease.atLast;
+  away.isAway = false;
+  await pass(1000);
+  await reached(() => relay.connected && relay.lag === 0);
+  await settled();
   await stop(relay);
+  expect(away.published).toBe(0);
 });
 
 it('a server that cannot renew its lease lets go before another one may take it', async () => {
-  const lease = { held: 'ours' as 'ours' | 'unknown' };
+  const lease: OtherServers = { held: 'ours' };
   const there = broker();
   const relay = await Relay.start(shared(lease), TARGET, EVENTS, there.open);
   await reached(() => relay.connected && relay.lag === 0);
@@ -163,10 +194,14 @@ it('a server that cannot renew its lease lets go before another one may take it'
   await pass(1000);
   await reached(() => there.attempts === 2);
   await stop(relay);
+  // Nothing takes again what it has given back.
+  const { asked } = lease;
+  await pass(10_000);
+  expect(lease.asked).toBe(asked);
 });
 
 it('a server whose lease another one has stops at once', async () => {
-  const lease = { held: 'ours' as 'ours' | 'another' };
+  const lease: OtherServers = { held: 'ours' };
   const there = broker();
   const relay = await Relay.start(shared(lease), TARGET, EVENTS, there.open);
   await reached(() => relay.connected);
