@@ -10,8 +10,9 @@ const service = sharedService();
 const DAY = 24 * 60 * 60 * 1000;
 const KEYS = 'idempotency_keys';
 
-/** What the store holds beside the keys themselves. */
+/** What the store holds beside the keys themselves, once what was asked for before is delivered. */
 async function records(): Promise<Record<string, string[]>> {
+  await service.service.deliveries.idle();
   const { [KEYS]: _, ...rest } = await dump(service.service);
   return rest;
 }
@@ -45,6 +46,8 @@ describe.each(operationsThat((operation) => operation.method === 'POST'))(
       const other = { ...(body as object), note: 'another' };
       const called = await send(`${id}-other`, { body: tested.operation.bodyIsArray ? [] : other });
       expect(refusalOf(called)).toEqual({ status: 400, errors: ['idempotency.body_differs Idempotency-Key'] });
+      // Whose key it is still gets the first answer.
+      expect((await send(`${id}-other`)).headers['idempotency-replayed']).toBe('true');
       expect(await service.service.files.leftovers()).toEqual([]);
     });
 
