@@ -78,6 +78,11 @@ describe('collect', () => {
     ['a record twice', () => [read(1), read(1), complete(2)], 'record 1 after 1, out of order'],
     ['to and fro', () => [read(1), read(3), read(2), complete(3)], 'record 2 after 3, out of order'],
     ['fro and to', () => [read(3), read(1), read(2), complete(3)], 'record 2 after 1, out of order'],
+    [
+      'gone messages of its beginning',
+      () => [messageOf(90, { operation: 'resync' }), complete(0)],
+      'no longer has some',
+    ],
     ['gone messages', () => [read(1), messageOf(90, { operation: 'resync' })], 'no longer has some messages'],
   ])('fails on %s', async (_name, messages, text) => {
     const { failure } = await given(...messages());

@@ -17,9 +17,13 @@ describe('PositionKeeper', () => {
       const keeper = new PositionSaver(async (position) => void saved.push(position), 250);
       await keeper.start('4');
       expect(saved).toEqual(['4']);
-      for (const position of ['5', '6', '7']) await keeper.advance(position);
+      // However steadily they come.
+      for (const position of ['5', '6', '7']) {
+        await keeper.advance(position);
+        await vi.advanceTimersByTimeAsync(80);
+      }
       expect(saved).toEqual(['4']);
-      await vi.advanceTimersByTimeAsync(250);
+      await vi.advanceTimersByTimeAsync(10);
       expect(saved).toEqual(['4', '7']);
       await keeper.advance('8');
       await keeper.flush();
