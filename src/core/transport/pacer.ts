@@ -111,7 +111,6 @@ export class Pacer {
     else this.bucket.report(report, order, this.inFlight, now);
     if (pause === undefined) return;
     this.pausedUntil = Math.max(this.pausedUntil, now + pause);
-    this.nextAt = Math.max(this.nextAt, this.pausedUntil);
     // Requests in flight when the first was throttled say nothing new about the rate.
     if (order <= (this.throttling?.order ?? 0)) return;
     const reported = this.bucket.rate > 0 ? 1 / this.bucket.rate : MIN_SPACING;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../../src/core/transport/client.ts';
 import { Pacer } from '../../../src/core/transport/pacer.ts';
+import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
 import { seeded } from '../../support/faults/seeded.ts';
 import { LimitedServer } from './limitedserver.ts';
-import { answer, clientOf, Script, SleepLog, success } from './script.ts';
+import { answer, clientOf, failureOf, Script, SleepLog, success } from './script.ts';
 import { VirtualClock } from './virtualclock.ts';
 
 const READ = { method: 'GET', path: '/api/v1/patients' } as const;
@@ -151,13 +152,42 @@ describe('a turn', () => {
 
   it('that is waited for can be given up', async () => {
     const clock = new VirtualClock();
-    const pacer = new Pacer(clock);
-    (await pacer.acquire(false))({}, 60_000);
+    const started = clock.now();
+    const script = new Script(answer(429, '', { 'retry-after': '60' }));
+    const client = clientOf(script, { clock, retry: { ...DEFAULT_RETRY, maxRetries: 0 } });
     const stop = new AbortController();
-    const waiting = pacer.acquire(false, stop.signal);
-    const given = clock.sleep(1000).then(() => stop.abort(new Error('stopped')));
-    await expect(clock.run(Promise.all([waiting, given]))).rejects.toThrow('stopped');
-    expect(pacer.statistics).toEqual({ requests: 1, retries: 0, throttledMilliseconds: 1000 });
+    const work = async () => {
+      await failureOf(client.request(READ));
+      const given = clock.sleep(1000).then(() => stop.abort(new Error('stopped')));
+      await expect(client.request({ ...READ, signal: stop.signal })).rejects.toThrow('stopped');
+      await given;
+    };
+    await clock.run(work());
+    expect(clock.now() - started).toBe(1000);
+    expect(client.statistics).toEqual({ requests: 1, retries: 0, throttledMilliseconds: 1000 });
+  });
+
+  it('waits for the longest of the pauses that were announced', async () => {
+    const clock = new SleepLog();
+    const pacer = new Pacer(clock);
+    const [one, other] = [await pacer.acquire(false), await pacer.acquire(false)];
+    one({}, 10_000);
+    other({}, 1000);
+    await pacer.acquire(true);
+    expect(clock.sleeps).toEqual([10_000]);
+  });
+
+  it('is not held by a request that was given up', async () => {
+    const clock = new SleepLog();
+    const stop = new AbortController();
+    const givenUp = () => {
+      stop.abort(new Error('stopped'));
+      throw stop.signal.reason;
+    };
+    const client = clientOf(new Script(givenUp, success([], {}, left(1, 1)), success([])), { clock });
+    await expect(client.request({ ...READ, signal: stop.signal })).rejects.toThrow('stopped');
+    await walk(client, 1, 2);
+    expect(clock.sleeps).toEqual([]);
   });
 
   it('is spaced by the rate before a pause, which the pause itself does not make slower', async () => {

@@ -85,12 +85,13 @@ describe('a POST of unknown outcome', () => {
   });
 
   it.each([
-    ['at once', [{ id: 7 }]],
-    ['after a moment', [undefined, { id: 7 }]],
-  ])('is looked up after the last attempt, too: found %s', async (_name, found) => {
+    ['at once', [{ id: 7 }], []],
+    ['after a moment', [undefined, { id: 7 }], [1000]],
+  ])('is looked up after the last attempt, too: found %s', async (_name, found, sleeps) => {
     const script = new Script(broken(true));
-    const retry = { ...DEFAULT_RETRY, maxRetries: 0 };
-    expect((await clientOf(script, { retry }).request(lookingUp(found))).data).toEqual({ id: 7 });
+    const [clock, retry] = [new SleepLog(), { ...DEFAULT_RETRY, maxRetries: 0 }];
+    expect((await clientOf(script, { clock, retry }).request(lookingUp(found))).data).toEqual({ id: 7 });
+    expect(clock.sleeps).toEqual(sleeps);
   });
 
   it('fails as the last attempt did when nothing is there after it', async () => {
