@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { localFailure } from '../../../src/core/failure.ts';
 import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
 import type { ApiRequest } from '../../../src/core/transport/client.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
@@ -171,14 +172,22 @@ describe('a POST of unknown outcome', () => {
     expect((await clientOf(script).request({ ...lookingUp([]), checkDuplicates })).data).toEqual({ id: 8 });
   });
 
-  it('ends with the signal while it is looked up', async () => {
-    const stop = new AbortController();
-    const reason = new Error('stopped');
-    const lookUp = async () => {
-      stop.abort(reason);
-      throw reason;
-    };
-    const request = { ...CREATE, lookUp, signal: stop.signal };
-    await expect(clientOf(new Script(broken(true))).request(request)).rejects.toBe(reason);
+  it('tells a fault of ours in the look back', async () => {
+    const checkDuplicates = () => Promise.reject(new TypeError('odd'));
+    const script = new Script(broken(true), success({ id: 8 }));
+    await expect(clientOf(script).request({ ...lookingUp([]), checkDuplicates })).rejects.toThrow('odd');
   });
+
+  it.each([new Error('stopped'), localFailure('run.overtime', 'Too late.')])(
+    'ends with the signal while it is looked up: %s',
+    async (reason) => {
+      const stop = new AbortController();
+      const lookUp = async () => {
+        stop.abort(reason);
+        throw reason;
+      };
+      const request = { ...CREATE, lookUp, signal: stop.signal };
+      await expect(clientOf(new Script(broken(true))).request(request)).rejects.toBe(reason);
+    },
+  );
 });
