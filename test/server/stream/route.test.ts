@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildApp } from '../../../src/server/http/app.ts';
 import { findOrganization, type Organization } from '../../../src/server/organizations.ts';
 import { appendMessage } from '../../../src/server/stream/outbox.ts';
@@ -50,6 +50,21 @@ describe('GET /api/v1/stream', () => {
     const id = listener.begin.replace(/\d+$/, String(message?.id));
     expect(event).toEqual({ id, event: 'CREATE', message });
     expect(message?.id).toBeGreaterThan(listener.position);
+  });
+
+  it('tells what is committed right after it has looked for more, before a heartbeat', async () => {
+    const { stream } = service.service;
+    await expect.poll(() => stream.listeners).toBe(0);
+    const page = stream.page.bind(stream);
+    const looking = vi.spyOn(stream, 'page').mockImplementation(async (...asked) => {
+      const found = await page(...asked);
+      if (found.frames.length > 0) return found;
+      looking.mockRestore();
+      await postTag();
+      await stream.refresh();
+      return found;
+    });
+    await (await hear()).heard(1);
   });
 
   it('ends for nobody but those who left', async () => {
