@@ -5,7 +5,7 @@ import { downloadAll } from '../../../../src/core/documents/downloads/downloadal
 import { JOURNAL } from '../../../../src/core/documents/downloads/downloadjournal.ts';
 import { DownloadTally } from '../../../../src/core/documents/downloads/downloadoutcome.ts';
 import { Failure } from '../../../../src/core/failure.ts';
-import { ConnectionFailure } from '../../../../src/core/transport/send.ts';
+import { ConnectionFailure, type OutgoingRequest } from '../../../../src/core/transport/send.ts';
 import { need, OWNER_ONLY } from '../../../support/capabilities.ts';
 import { downloadPlace, each, OWNER } from './downloading.ts';
 import { cut, fileAnswer, sha256, status } from './downloadserver.ts';
@@ -54,8 +54,21 @@ describe('downloading documents', () => {
   it('gives documents of the same name their ids, in the order asked for and whatever the letter case', async () => {
     const ids = [5, 6, 7, 8];
     for (const id of ids) place.server.add(id, id === 6 ? 'SCAN.pdf' : 'scan.pdf', String(id));
-    expect(await lines(ids)).toEqual([
+    // The first answer comes last, and one of a document that is missing does not let later ones go first.
+    const { send } = place.server;
+    let open = () => {};
+    const others = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const late = async (request: OutgoingRequest) => {
+      if (request.url.endsWith('/documents/5')) await others;
+      const answer = await send(request);
+      if (request.url.endsWith('/documents/7')) setImmediate(open);
+      return answer;
+    };
+    expect(await lines([5, 404, 6, 7, 8], {}, Object.assign(place.server, { send: late }).downloading(), 4)).toEqual([
       '5 downloaded scan.pdf',
+      '404 4 Not found (HTTP 404): What is wrong.',
       '6 downloaded SCAN [6].pdf',
       '7 downloaded scan [7].pdf',
       '8 downloaded scan [8].pdf',
@@ -124,6 +137,10 @@ describe('downloading documents', () => {
     ['file:///etc/passwd', 'The download link points to file://, which is neither the server itself nor https.'],
     [
       'https://user:secret@api.example.com/files/1',
+      'The download link points to https://api.example.com, which is neither the server itself nor https.',
+    ],
+    [
+      'https://:secret@api.example.com/files/1',
       'The download link points to https://api.example.com, which is neither the server itself nor https.',
     ],
     ['/files/1', 'The server sent no download link for this file.'],

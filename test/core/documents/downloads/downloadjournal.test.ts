@@ -1,11 +1,13 @@
-import { appendFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { appendFile, link, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { downloadAll } from '../../../../src/core/documents/downloads/downloadall.ts';
 import { JOURNAL } from '../../../../src/core/documents/downloads/downloadjournal.ts';
 import { system } from '../../../../src/filesystem/system.ts';
 import { need, OWNER_ONLY } from '../../../support/capabilities.ts';
 import { replaceSystem, systemError } from '../../../support/othersystem.ts';
-import { downloadPlace, OWNER } from './downloading.ts';
+import { downloadPlace, each, OWNER } from './downloading.ts';
 import { fileAnswer } from './downloadserver.ts';
 
 const place = downloadPlace();
@@ -17,6 +19,8 @@ describe('the journal of a folder', () => {
   it('lets another run skip what is there without asking for it', async () => {
     for (const id of [5, 6]) place.server.add(id, 'scan.pdf', String(id));
     await lines([5, 6], { journal });
+    // As a run leaves it that is killed between the two names.
+    await link(join(place.folder, 'scan.pdf'), join(place.folder, 'scan.pdf.part'));
     place.server.requests.length = 0;
     expect(await lines([5, 6], { journal })).toEqual(['5 skipped scan.pdf', '6 skipped scan [6].pdf']);
     expect(place.server.requests).toEqual([]);
@@ -37,12 +41,17 @@ describe('the journal of a folder', () => {
     for (const id of [5, 6]) place.server.add(id, 'scan.pdf', String(id));
     await lines([5, 6], { journal });
     await rm(join(place.folder, 'scan [6].pdf'));
-    await writeFile(join(place.folder, 'scan.pdf'), 'mine');
+    // Of the same size: only its content tells.
+    await writeFile(join(place.folder, 'scan.pdf'), 'x');
     expect(await lines([5, 6], { journal })).toEqual(['5 9 scan.pdf exists already.', '6 downloaded scan [6].pdf']);
+    Object.assign(place.server.held[0] ?? {}, { content: Buffer.from('new') });
     expect(await lines([5, 6], { journal, overwrite: true })).toEqual([
       '5 downloaded scan.pdf',
       '6 skipped scan [6].pdf',
     ]);
+    place.server.requests.length = 0;
+    expect(await lines([5], { journal })).toEqual(['5 skipped scan.pdf']);
+    expect(place.server.requests).toEqual([]);
   });
 
   it('takes up what is there without an entry when its content is the same', async () => {
@@ -112,6 +121,31 @@ describe('the journal of a folder', () => {
     expect(await readdir(place.folder)).toEqual([]);
     isFull = false;
     expect(await lines([5], { journal })).toEqual(['5 downloaded scan.pdf']);
+  });
+
+  it('has a file before that is told, and lasts before the folder is free', async () => {
+    const steps: string[] = [];
+    const { datasync, fsync, unlink } = system;
+    replaceSystem({
+      datasync: (file) => datasync(file).then(() => void steps.push('its lines last')),
+      fsync: (descriptor) => fsync(descriptor).then(() => void steps.push('its name lasts')),
+      unlink: (path) => unlink(path).then(() => void steps.push(`without ${basename(String(path))}`)),
+    });
+    const run = async (ids: readonly number[]) => {
+      const target = { folder: place.folder, overwrite: false, journal };
+      for await (const { id } of downloadAll(each(ids), target, place.server.downloading(), 1))
+        steps.push(`${id} ${readFileSync(join(place.folder, JOURNAL), 'utf8').includes(`"id":${id},`)}`);
+      return steps.splice(0);
+    };
+    // Whoever opens an empty one must not have it removed.
+    expect((await run([])).slice(-2)).toEqual([`without ${JOURNAL}`, 'without .molar-downloads.lock']);
+    place.server.add(5, 'scan.pdf', 'x');
+    expect((await run([5])).slice(-4)).toEqual([
+      '5 true',
+      'its lines last',
+      'its name lasts',
+      'without .molar-downloads.lock',
+    ]);
   });
 
   it('is for the owner only', async () => {
