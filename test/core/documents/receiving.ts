@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { downloadTo } from '../../../src/core/documents/downloads/downloadfile.ts';
-import { cut, DownloadServer, fileAnswer, type Held } from './downloads/downloadserver.ts';
+import { cut, DownloadServer, fileAnswer, type Held, sha256 } from './downloads/downloadserver.ts';
 
 export const CONTENT = Buffer.from(Array.from({ length: 1000 }, (_, index) => (index * 7) % 251));
 export const OTHER = Buffer.from(CONTENT).reverse();
@@ -20,10 +20,13 @@ export class Receiving {
 
   readonly stored = () => readFile(join(this.folder, 'scan.pdf'));
 
-  /** Status and bytes, or exit code and message. */
+  /** Status and bytes, or exit code and message. The hash that is told is always that of the file. */
   readonly outcome = () =>
     this.download().then(
-      ({ status, bytes }) => [status, bytes],
+      async ({ status, bytes, sha256: told }) => {
+        expect(told).toBe(sha256(await this.stored()));
+        return [status, bytes];
+      },
       ({ exitCode, message }) => [exitCode, message],
     );
 

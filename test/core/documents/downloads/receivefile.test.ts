@@ -1,10 +1,11 @@
-import { link, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { downloadTo } from '../../../../src/core/documents/downloads/downloadfile.ts';
 import { thisBoot } from '../../../../src/filesystem/boot.ts';
-import { need, OWNER_ONLY } from '../../../support/capabilities.ts';
-import { replaceSystem } from '../../../support/othersystem.ts';
+import { system } from '../../../../src/filesystem/system.ts';
+import { OWNER_ONLY } from '../../../support/capabilities.ts';
+import { replaceSystem, systemError } from '../../../support/othersystem.ts';
 import { base64, CONTENT, OTHER, receiving } from '../receiving.ts';
 import {
   chunks,
@@ -21,6 +22,7 @@ import {
 
 const at = receiving();
 const { download, stored, outcome, interrupted } = at;
+const part = () => join(at.folder, 'scan.pdf.part');
 
 describe('a download that is cut off', () => {
   it('goes on behind what came, and checks that the file is still the same', async () => {
@@ -33,6 +35,23 @@ describe('a download that is cut off', () => {
     expect(at.server.fileRequests[1]?.headers['if-range']).toBe(etagOf(at.held));
     expect(await stored()).toEqual(CONTENT);
     expect(await readdir(at.folder)).toEqual(['scan.pdf']);
+  });
+
+  it('goes on where a host gives less than the rest, whose hash is not that of the file', async () => {
+    await interrupted();
+    at.server.specials = [
+      (it) => ({
+        status: 206,
+        headers: {
+          'content-range': 'bytes 400-699/1000',
+          'content-digest': `sha-256=:${base64(it.content.subarray(400, 700))}:`,
+        },
+        body: chunks(it.content.subarray(400, 700)),
+      }),
+    ];
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(at.server.ranges).toEqual(['bytes=400-', 'bytes=700-']);
+    expect(await stored()).toEqual(CONTENT);
   });
 
   it('goes on in the next run', async () => {
@@ -89,9 +108,12 @@ describe('a download that is cut off', () => {
     expect(await stored()).toEqual(CONTENT);
   });
 
-  it('starts over where nothing tells one content from another', async () => {
+  it.each<[string, Record<string, string>]>([
+    ['nothing', {}],
+    ['no more than a weak entity tag', { etag: 'W/"x"' }],
+  ])('starts over where %s tells one content from another', async (_, extra) => {
     at.held.guid = null;
-    at.server.extra = () => ({});
+    at.server.extra = () => extra;
     await interrupted();
     expect(await readdir(at.folder)).toEqual([]);
     expect(await outcome()).toEqual(['downloaded', 1000]);
@@ -125,14 +147,35 @@ describe('a download that is cut off', () => {
 });
 
 describe('a file that is another by now', () => {
+  const [MADE, CHANGED] = ['Sat, 21 Nov 2026 00:00:00 GMT', 'Sun, 22 Nov 2026 00:00:00 GMT'] as const;
+
+  /** A range that says no more than which it is. */
+  const ranged = (range: string, body: Buffer, more: Readonly<Record<string, string>> = {}) => ({
+    status: 206,
+    headers: { 'content-range': range, ...more },
+    body: chunks(body),
+  });
+
   it.each<[string, Special]>([
     ['the whole of it, as If-Range asks', (it, request) => fileAnswer(it, request, at.server.extra(it))],
     ['a range under another entity tag', (it) => partial(it.content, 400, { etag: '"other"' })],
+    ['a range under another date', (it) => partial(it.content, 400, { 'last-modified': CHANGED })],
     ['a range of another size', (it) => partial(Buffer.concat([it.content, it.content]), 400)],
+    [
+      'a range of another size, of which it gives as much',
+      (it) => ranged('bytes 400-999/2000', it.content.subarray(400)),
+    ],
     ['a range that begins elsewhere', (it) => partial(it.content, 300, { etag: etagOf({ ...it, content: CONTENT }) })],
+    ['a range that begins later', (it) => ranged('bytes 500-999/1000', it.content.subarray(500))],
+    ['a range that ends behind the end', (it) => ranged('bytes 400-1000/1000', it.content.subarray(399))],
+    [
+      'a range of another length than it says',
+      (it) => ranged('bytes 400-999/1000', it.content.subarray(400), { 'content-length': '599' }),
+    ],
     ['a range without saying which', (it) => ({ ...partial(it.content, 400), headers: {} })],
     ['that the range is out of it', () => ({ status: 416, headers: {}, body: chunks('') })],
   ])('is downloaded from the start when the host answers with %s', async (_, special) => {
+    at.server.extra = (it) => ({ etag: etagOf(it), 'last-modified': it.content.equals(CONTENT) ? MADE : CHANGED });
     await interrupted();
     at.held.content = OTHER;
     at.server.specials = [special];
@@ -150,59 +193,41 @@ describe('a file that is another by now', () => {
     expect(await stored()).toEqual(OTHER);
   });
 
+  it('is downloaded from the start when that is told with the link that takes the place of an expired one', async () => {
+    at.server.extra = () => ({});
+    await interrupted();
+    at.server.specials = [
+      () => {
+        Object.assign(at.held, { content: OTHER, guid: 'guid-6' });
+        return status(403);
+      },
+    ];
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(at.server.ranges).toEqual(['bytes=400-', undefined]);
+    expect(await stored()).toEqual(OTHER);
+  });
+
+  it('never gets a note while the part is still of the one before', async () => {
+    await interrupted();
+    at.held.content = OTHER;
+    const { open } = system;
+    let isFull = true;
+    replaceSystem({
+      async open(path, ...how) {
+        if (isFull && path === part()) throw systemError('ENOSPC');
+        return open(path, ...how);
+      },
+    });
+    expect(await outcome()).toEqual([9, 'Cannot write scan.pdf: no space left on the disk.']);
+    isFull = false;
+    expect(await outcome()).toEqual(['downloaded', 1000]);
+    expect(await stored()).toEqual(OTHER);
+  });
+
   it('is downloaded whole by a host that takes no notice of ranges', async () => {
     await interrupted();
     at.server.specials = [(it) => whole(it.content, at.server.extra(it))];
     expect(await outcome()).toEqual(['downloaded', 1000]);
-    expect(await stored()).toEqual(CONTENT);
-  });
-});
-
-describe('what lies beside the file', () => {
-  const part = () => join(at.folder, 'scan.pdf.part');
-
-  it.each<[string, () => Promise<unknown>]>([
-    ['a damaged note', () => writeFile(`${part()}.json`, '{"version":1,"id":')],
-    [
-      'a note of another document',
-      async () => {
-        const note = JSON.parse(await readFile(`${part()}.json`, 'utf8'));
-        await writeFile(`${part()}.json`, JSON.stringify({ ...note, id: 6 }));
-      },
-    ],
-    ['a part without its note', () => rm(`${part()}.json`)],
-    ['a part that is too long', () => writeFile(part(), Buffer.alloc(2000))],
-    ['an empty part', () => writeFile(part(), '')],
-    ['a part that has another name too', () => link(part(), join(at.folder, 'mine'))],
-  ])('%s is not gone on with', async (_, change) => {
-    await interrupted();
-    await change();
-    expect(await outcome()).toEqual(['downloaded', 1000]);
-    expect(at.server.ranges).toEqual([undefined]);
-    expect(await stored()).toEqual(CONTENT);
-  });
-
-  it('is not followed where it is a link', async (context) => {
-    need(context, 'symlinks');
-    await interrupted();
-    const [mine, note] = [join(at.folder, 'mine'), await readFile(`${part()}.json`)];
-    await writeFile(mine, CONTENT.subarray(0, 400), { mode: 0o600 });
-    await writeFile(join(at.folder, 'note'), note);
-    for (const path of [part(), `${part()}.json`]) await rm(path);
-    await symlink(mine, part());
-    await symlink(join(at.folder, 'note'), `${part()}.json`);
-    expect(await outcome()).toEqual(['downloaded', 1000]);
-    expect(await readFile(mine)).toEqual(CONTENT.subarray(0, 400));
-    expect(await readFile(join(at.folder, 'note'))).toEqual(note);
-    expect((await readdir(at.folder)).sort()).toEqual(['mine', 'note', 'scan.pdf']);
-  });
-
-  it('is checked as a whole: damage before the end is found by the hash that the server tells', async () => {
-    at.server.extra = (it) => ({ etag: etagOf(it), 'repr-digest': `sha-256=:${base64(it.content)}:` });
-    await interrupted();
-    await writeFile(part(), Buffer.alloc(400));
-    expect(await outcome()).toEqual(['downloaded', 1000]);
-    expect(at.server.ranges).toEqual(['bytes=400-', undefined]);
     expect(await stored()).toEqual(CONTENT);
   });
 });
@@ -225,8 +250,9 @@ describe('a body', () => {
   });
 
   it('that is always longer leaves nothing', async () => {
-    at.server.specials = Array.from({ length: 6 }, () => body(CONTENT, 900));
+    at.server.specials = Array.from({ length: 7 }, () => body(CONTENT, 900));
     expect(await outcome()).toEqual([8, 'The download is longer than the 900 bytes announced.']);
+    expect(at.server.fileRequests).toHaveLength(6);
     expect(await readdir(at.folder)).toEqual([]);
   });
 
