@@ -1,7 +1,9 @@
-import { link, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { downloadTo } from '../../../../src/core/documents/downloads/downloadfile.ts';
 import { need } from '../../../support/capabilities.ts';
+import { replaceSystem, systemError } from '../../../support/othersystem.ts';
 import { base64, CONTENT, OTHER, receiving } from '../receiving.ts';
 import { cut, fileAnswer, type Held, type Special, status, whole } from './downloadserver.ts';
 
@@ -10,7 +12,7 @@ const { download, stored, outcome, interrupted } = at;
 
 describe('a hash that the server tells', () => {
   it.each<[string, (content: Buffer) => Record<string, string>]>([
-    ['Repr-Digest', (content) => ({ 'repr-digest': `md5=:xx:, sha-256=:${base64(content)}:` })],
+    ['Repr-Digest', (content) => ({ 'repr-digest': `md5=:${base64(CONTENT, 'md5')}:, sha-256=:${base64(content)}:` })],
     ['Content-Digest', (content) => ({ 'content-digest': `sha-512=:${base64(content, 'sha512')}:` })],
     ['Digest', (content) => ({ digest: `SHA-256=${base64(content)}` })],
     ['Content-MD5', (content) => ({ 'content-md5': base64(content, 'md5') })],
@@ -86,11 +88,41 @@ describe('a link', () => {
   });
 });
 
+it.each([
+  ['downloaded from', false],
+  ['asked for the same file by', true],
+])('a busy host that is %s is waited for as long as it says, as often as any other', async (_, isThere) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const place = { path: join(at.folder, 'scan.pdf'), label: 'scan.pdf' };
+  if (isThere) await writeFile(place.path, CONTENT);
+  at.server.specials = Array.from({ length: 7 }, () => () => status(503, { 'retry-after': '7' }));
+  const slept: number[] = [];
+  const { clock, retry } = at.server.fetching();
+  const fetching = at.server.fetching({
+    clock: { ...clock, sleep: async (milliseconds) => void slept.push(milliseconds) },
+    retry: { ...retry, longestWait: 60_000 },
+  });
+  const run = downloadTo(place, at.server.row(at.held), at.server.downloading({ fetching }), false);
+  await expect(run).rejects.toMatchObject({ code: 'http.503' });
+  expect(slept).toEqual(Array(5).fill(7000));
+  expect(at.server.fileRequests).toHaveLength(6);
+  // What waits for a host that stands still would keep the process.
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 describe('a file that exists', () => {
   it.each<[string, Buffer, Record<string, string>, unknown[], number]>([
     ['the same', CONTENT, {}, ['skipped', 1000], 1],
     ['the same by its hash', CONTENT, { 'repr-digest': `sha-256=:${base64(CONTENT)}:` }, ['skipped', 1000], 1],
     ['of the same size', OTHER, {}, [9, 'scan.pdf exists already.'], 1],
+    [
+      'of the same size, which the hash tells',
+      OTHER,
+      { 'repr-digest': `sha-256=:${base64(CONTENT)}:` },
+      [9, 'scan.pdf exists already.'],
+      1,
+    ],
     ['of another size', CONTENT.subarray(1), {}, [9, 'scan.pdf exists already.'], 1],
   ])('and is %s', async (_, content, extra, expected, requests) => {
     at.server.extra = () => extra;
@@ -107,7 +139,11 @@ describe('a file that exists', () => {
     expect(await stored()).toEqual(CONTENT);
   });
 
-  it('is not replaced when it came while the other was downloading', async () => {
+  it.each([
+    ['', undefined],
+    [' onto a disk that gives a file one name only', 'EPERM'],
+  ])('is not replaced when it came while the other was downloading%s', async (_, code) => {
+    if (code !== undefined) replaceSystem({ link: () => Promise.reject(systemError(code)) });
     at.server.specials = [(it) => ({ ...whole(it.content, at.server.extra(it)), body: meanwhile(it.content) })];
     expect(await outcome()).toEqual([9, 'scan.pdf exists already.']);
     expect(await readFile(join(at.folder, 'scan.pdf'), 'utf8')).toBe('mine');
@@ -119,6 +155,9 @@ describe('a file that exists', () => {
     await link(join(at.folder, 'scan.pdf'), join(at.folder, 'scan.pdf.part'));
     expect(await outcome()).toEqual(['skipped', 1000]);
     expect(await readdir(at.folder)).toEqual(['scan.pdf']);
+    await writeFile(join(at.folder, 'scan.pdf.part'), 'mine');
+    expect(await outcome()).toEqual(['skipped', 1000]);
+    expect(await readdir(at.folder)).toEqual(['scan.pdf', 'scan.pdf.part']);
   });
 
   it('is never written through where it is a link', async (context) => {
@@ -128,6 +167,19 @@ describe('a file that exists', () => {
       await expect(download(overwrite)).rejects.toMatchObject({ exitCode: 9, message: 'scan.pdf is a symbolic link.' });
     expect(await readdir(at.folder)).toEqual(['scan.pdf']);
   });
+
+  it('is not replaced where it became a link meanwhile, even when told to', async (context) => {
+    need(context, 'symlinks');
+    at.server.specials = [(it) => ({ ...whole(it.content, at.server.extra(it)), body: linking(it.content) })];
+    await expect(download(true)).rejects.toMatchObject({ exitCode: 9, message: 'scan.pdf is a symbolic link.' });
+    expect(await readdir(at.folder)).toContain('scan.pdf');
+    expect(await readlink(join(at.folder, 'scan.pdf'))).toBe('elsewhere');
+  });
+
+  async function* linking(content: Buffer): AsyncGenerator<Uint8Array> {
+    await symlink('elsewhere', join(at.folder, 'scan.pdf'));
+    yield content;
+  }
 
   async function* meanwhile(content: Buffer): AsyncGenerator<Uint8Array> {
     await writeFile(join(at.folder, 'scan.pdf'), 'mine');
