@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockOwner } from '../../src/cli/process/lockowner.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { PartFile } from '../../src/core/documents/downloads/partfile.ts';
 import { Bookmarks } from '../../src/core/exports/bookmark.ts';
 import { removeState } from '../../src/core/exports/folderstate.ts';
 import { type Journal, writeJournal } from '../../src/core/exports/journal.ts';
@@ -45,7 +46,7 @@ describe('what the system sees', () => {
 
   /** What happens to names and to the disk until `work` is done, in order, and with which text. */
   async function orderOf(work: () => Promise<unknown>): Promise<string[]> {
-    const { sync, datasync, fsync, rename, unlink } = system;
+    const { sync, datasync, fsync, rename, link, unlink } = system;
     const seen: string[] = [];
     const noteSync = (descriptor: number) => {
       const facts = fstatSync(descriptor);
@@ -74,6 +75,10 @@ describe('what the system sees', () => {
       unlink: async (path) => {
         await unlink(path);
         seen.push(`remove ${short(path)}`);
+      },
+      link: (from, to) => {
+        seen.push(`link ${short(from)} as ${short(to)}`);
+        return link(from, to);
       },
     });
     await work();
@@ -135,6 +140,19 @@ describe('what the system sees', () => {
       'remove /backup.part.lock',
       'remove /backup/unfinished.lock',
       'folder /backup',
+    ]);
+  });
+
+  it('a download is synced before it has its name, and its name before that is told', async () => {
+    const key = { server: '', organization: '', id: 5, variant: 'original', guid: null };
+    const part = await PartFile.open({ path: at('scan.pdf'), label: 'scan.pdf' }, key);
+    await part.begin(undefined);
+    await part.write(Buffer.from('text'));
+    expect(await orderOf(() => part.publish(false))).toEqual([
+      'file /scan.pdf.part, 4 bytes',
+      'link /scan.pdf.part as /scan.pdf',
+      'remove /scan.pdf.part',
+      'folder ',
     ]);
   });
 
