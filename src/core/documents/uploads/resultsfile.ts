@@ -2,8 +2,9 @@ import { lstat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { moveFile } from '../../../filesystem/durable.ts';
-import { codeOf, Failure, fileFailure, usageFailure } from '../../failure.ts';
-import { bytesIfPresent, writeAtomicFile } from '../../output/atomicfile.ts';
+import { ignoreMissing } from '../../../filesystem/system.ts';
+import { Failure, usageFailure } from '../../failure.ts';
+import { bytesIfPresent, guarded, writeAtomicFile } from '../../output/atomicfile.ts';
 import { escapeFormula } from './csvrows.ts';
 import { readManifest } from './manifest.ts';
 import {
@@ -123,23 +124,19 @@ export async function moveUnfinished(
   return { path: await moveAside(path), files };
 }
 
-/** Renames a file to the first free of `NAME.1.csv`, `NAME.2.csv` and so on; returns the new path. */
-export async function moveAside(path: string): Promise<string> {
+/**
+ * Renames a file to the first free of `NAME.1.csv`, `NAME.2.csv` and so on; returns the new path. Throws a Failure with
+ * exit code 9 where it cannot be renamed, or none of these can be a name, as on a disk that fails or for a very long one.
+ */
+export function moveAside(path: string): Promise<string> {
   const extension = extname(path);
-  for (let number = 1; ; number++) {
-    const aside = `${path.slice(0, path.length - extension.length)}.${number}${extension}`;
-    if (await isTaken(aside)) continue;
-    await moveFile(path, aside).catch((cause: unknown) => {
-      throw fileFailure(`rename ${path}`, cause);
-    });
-    return aside;
-  }
-}
-
-/** Whether a name is in use, be it by a link that leads nowhere; a file that cannot be reached counts. */
-function isTaken(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    (cause: unknown) => codeOf(cause) !== 'ENOENT',
-  );
+  return guarded(`rename ${path}`, async () => {
+    for (let number = 1; ; number++) {
+      const aside = `${path.slice(0, path.length - extension.length)}.${number}${extension}`;
+      // A link that leads nowhere has its name, too.
+      if ((await lstat(aside).catch(ignoreMissing)) !== undefined) continue;
+      await moveFile(path, aside);
+      return aside;
+    }
+  });
 }

@@ -228,6 +228,16 @@ describe('a file that is moved aside', () => {
     expect(await moveAside(path)).toBe(join(folder, 'results.2.csv'));
   });
 
+  it('stays where no name beside it can be one, such as one that is too long', async () => {
+    const long = join(folder, `${'a'.repeat(250)}.csv`);
+    await writeFile(long, 'mine');
+    await expect(moveAside(long)).rejects.toMatchObject({
+      exitCode: 9,
+      message: expect.stringMatching(/^Cannot rename /),
+    });
+    expect(await readFile(long, 'utf8')).toBe('mine');
+  });
+
   it('stays where it cannot be moved: exit code 9', async () => {
     await expect(moveAside(path)).rejects.toMatchObject({
       exitCode: 9,
