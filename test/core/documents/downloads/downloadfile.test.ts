@@ -127,9 +127,11 @@ describe('a file that exists', () => {
   ])('and is %s', async (_, content, extra, expected, requests) => {
     at.server.extra = () => extra;
     await writeFile(join(at.folder, 'scan.pdf'), content);
+    // What is asked for is not the link of a list that has expired.
+    at.server.specials = [() => status(403)];
     expect(await outcome()).toEqual(expected);
     expect(await stored()).toEqual(content);
-    expect(at.server.fileRequests).toHaveLength(requests);
+    expect(at.server.fileRequests).toHaveLength(1 + requests);
     expect(await readdir(at.folder)).toEqual(['scan.pdf']);
   });
 

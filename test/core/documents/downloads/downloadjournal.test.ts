@@ -63,14 +63,20 @@ describe('the journal of a folder', () => {
     expect(place.server.requests).toEqual([]);
   });
 
-  it('is about one place.server, organization and variant', async () => {
+  it('is about one server, organization and variant', async () => {
     place.server.variants = ['original', 'thumbnail'];
     place.server.add(5, 'scan.jpeg', 'x');
     await lines([5], { journal });
     expect(await lines([5], { journal }, { variant: 'thumbnail' })).toEqual(['5 downloaded scan (thumbnail).jpeg']);
     const text = await read(JOURNAL);
-    await writeFile(join(place.folder, JOURNAL), text.replaceAll('org-1', 'org-2'));
-    expect(await lines([5], { journal })).toEqual(['5 downloaded scan [5].jpeg']);
+    for (const [ours, theirs] of [
+      ['org-1', 'org-2'],
+      ['api.example.com', 'other.example.com'],
+    ] as const) {
+      await writeFile(join(place.folder, JOURNAL), text.replaceAll(ours, theirs));
+      await rm(join(place.folder, 'scan [5].jpeg'), { force: true });
+      expect(await lines([5], { journal })).toEqual(['5 downloaded scan [5].jpeg']);
+    }
   });
 
   it('outlives a line that was cut off, and passes over entries that lead elsewhere', async () => {
@@ -81,7 +87,9 @@ describe('the journal of a folder', () => {
     await appendFile(join(place.folder, JOURNAL), `null\n${elsewhere}\n{"server":"htt`);
     place.server.add(6, 'other.pdf', 'y');
     expect(await lines([5, 6], { journal })).toEqual(['5 skipped scan.pdf', '6 downloaded other.pdf']);
+    place.server.requests.length = 0;
     expect(await lines([5, 6], { journal })).toEqual(['5 skipped scan.pdf', '6 skipped other.pdf']);
+    expect(place.server.requests).toEqual([]);
   });
 
   it('is held by one run at a time, and not read through a link', async (context) => {
