@@ -63,6 +63,26 @@ describe('after a process that ended', () => {
     await expect(writeFile(join(making, 'image'), 'the rest')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
+  it('at any moment, no record has a file that a power cut would take', async () => {
+    const service = await open();
+    const { store, files } = service.service;
+    const [{ write }, { persist }] = [store, files];
+    const steps: string[] = [];
+    store.write = (...work) => {
+      steps.push('record');
+      return write(...work);
+    };
+    (files as { -readonly [K in keyof Files]: Files[K] }).persist = async (names) => {
+      await persist(names);
+      // A disk takes its time.
+      await new Promise((resolve) => setImmediate(resolve));
+      steps.push('file');
+    };
+    expect(await post(service)).toMatchObject({ status: 201 });
+    expect(steps).toEqual(['file', 'record']);
+    await service.close();
+  });
+
   it('after a commit that nobody was told of, the document has its file', async () => {
     const service = await open();
     const { store } = service.service;

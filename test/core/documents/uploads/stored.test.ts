@@ -153,7 +153,8 @@ describe('finding the document of an upload', () => {
   it('ends with the reason why it is interrupted, whatever it was doing', async () => {
     for (const at of [0, 1, 2, 3]) {
       const { server, stored } = serverOf();
-      server.add('a.pdf', PATIENT, 'two');
+      // It would do where no other can be read.
+      server.add('a.pdf', PATIENT, 'one', ['old']);
       server.add('a.pdf', PATIENT, 'two');
       const controller = new AbortController();
       const { send } = server;
@@ -164,7 +165,8 @@ describe('finding the document of an upload', () => {
         },
       });
       const all = stored({ ...server.fetching(), signal: controller.signal });
-      await expect(all.find(sought('a.pdf', 'one'))).rejects.toThrow('interrupted');
+      const wanted = sought('a.pdf', 'one', { fields: { tags: ['new'] } });
+      await expect(all.find(wanted)).rejects.toThrow('interrupted');
       expect(server.requests).toHaveLength(at + 1);
     }
   });
