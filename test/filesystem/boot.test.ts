@@ -18,6 +18,10 @@ describe('the boot of a machine', () => {
     expect(isThisBoot(noted)).toBe(true);
     time += 20;
     expect(isThisBoot(noted)).toBe(false);
+    time -= 20;
+    // A time alone is no proof where the system has a name.
+    replaceSystem({ bootId: () => 'another' });
+    expect(isThisBoot(noted)).toBe(false);
   });
 
   it('is not what no boot was ever called', () => {

@@ -1,9 +1,21 @@
-import { lstat, mkdtemp, open, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lstat,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { openAtomicFile } from '../../src/core/output/atomicfile.ts';
-import { isNameOf } from '../../src/filesystem/identity.ts';
+import { isNameOf, isSameFile } from '../../src/filesystem/identity.ts';
+import { system } from '../../src/filesystem/system.ts';
 import { need } from '../support/capabilities.ts';
 import { onWindows } from '../support/othersystem.ts';
 
@@ -44,11 +56,32 @@ it.for(['linux', 'win32'])('on %s a link to a file is not its name', async (plat
   expect(await isNameOf(at('link'), file)).toBe(false);
 });
 
+it('a number tells a file from the others of its disk alone, and what is not there is nothing else', () => {
+  const [one, other, elsewhere] = [
+    { ino: 1, dev: 1 },
+    { ino: 2, dev: 1 },
+    { ino: 1, dev: 2 },
+  ] as const;
+  expect([one, other, elsewhere, undefined].map((each) => isSameFile(one, each))).toEqual([true, false, false, false]);
+  expect([one, undefined].map((each) => isSameFile(undefined, each))).toEqual([false, false]);
+});
+
 it('an export gets its name on Windows where facts by name are not those of the open file', async () => {
-  onWindows({ lstat: withoutVolume });
+  const files: FileHandle[] = [];
+  const { open: openFile } = system;
+  onWindows({
+    lstat: withoutVolume,
+    async open(...how) {
+      const file = await openFile(...how);
+      files.push(file);
+      return file;
+    },
+  });
   const sink = await openAtomicFile(at('patients.csv'));
   await sink.write('new');
   await sink.commit();
+  // The file, and what its name was compared by: an open one could not be replaced by the next export.
+  expect(files.map(({ fd }) => fd)).toEqual([-1, -1]);
   expect(await readdir(folder)).toEqual(['patients.csv']);
   expect(await readFile(at('patients.csv'), 'utf8')).toBe('new');
 });

@@ -14,8 +14,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openAtomicFile } from '../../../src/core/output/atomicfile.ts';
+import { openAtomicFile, writeAtomicFile } from '../../../src/core/output/atomicfile.ts';
 import { need, OWNER_ONLY } from '../../support/capabilities.ts';
+import { replaceSystem, systemError } from '../../support/othersystem.ts';
 
 let folder: string;
 const at = (name: string) => join(folder, name);
@@ -58,6 +59,14 @@ describe('openAtomicFile', () => {
     const sink = await openAtomicFile(at('a.csv'));
     await sink.write('new');
     await sink.abort();
+    expect(await readdir(folder)).toEqual(['a.csv']);
+    expect(await readFile(at('a.csv'), 'utf8')).toBe('old');
+  });
+
+  it('leaves everything as it was when a disk takes no more of it', async () => {
+    await writeFile(at('a.csv'), 'old');
+    replaceSystem({ sync: () => Promise.reject(systemError('ENOSPC')) });
+    await expect(writeAtomicFile(at('a.csv'), 'new')).rejects.toMatchObject({ exitCode: 9 });
     expect(await readdir(folder)).toEqual(['a.csv']);
     expect(await readFile(at('a.csv'), 'utf8')).toBe('old');
   });
