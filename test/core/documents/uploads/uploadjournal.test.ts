@@ -60,13 +60,6 @@ describe('the journal of uploads', () => {
     expect((await stat(path)).mode & 0o777).toBe(OWNER_ONLY.file);
   });
 
-  it('is written before it is needed: without being closed, it is all there', async () => {
-    const { journal, close } = await openJournal(path);
-    await journal.note('a', { state: 'sending' });
-    expect(await text()).toBe(`${HEADER}{"key":"a","state":"sending"}\n`);
-    await close();
-  });
-
   it('reads what an older version left, and goes on in its own', async () => {
     await writeFile(
       path,
@@ -194,9 +187,12 @@ describe('what a power cut may leave of the journal', () => {
         });
       },
     });
-    /** Resolves when so many syncs have begun. */
-    const begun = (count: number) =>
-      new Promise<void>((resolve) => (held.length >= count ? resolve() : waiting.set(count, resolve)));
+    /** Resolves when so many syncs have begun, or when the notes are done that ought to wait for the last of them. */
+    const begun = (count: number, ...notes: readonly Promise<void>[]) =>
+      Promise.race([
+        new Promise<void>((resolve) => (held.length >= count ? resolve() : waiting.set(count, resolve))),
+        ...notes.map((note) => note.catch(() => undefined)),
+      ]);
     return { synced, held, begun };
   }
   const immediate = () => new Promise((resolve) => setImmediate(resolve));
@@ -239,7 +235,7 @@ describe('what a power cut may leave of the journal', () => {
     const noted = journal.note('a', { state: 'sending' }).then(() => {
       isNoted = true;
     });
-    await begun(1);
+    await begun(1, noted);
     await immediate();
     expect(synced).toEqual([expect.stringMatching(/a .*sending/)]);
     expect(isNoted).toBe(false);
@@ -255,7 +251,7 @@ describe('what a power cut may leave of the journal', () => {
     await journal.note('b', { state: 'refused' });
     expect(synced).toEqual([]);
     const sending = journal.note('c', { state: 'sending' });
-    await begun(1);
+    await begun(1, sending);
     held[0]?.resolve();
     await sending;
     await journal.note('c', { state: 'stored', id: '8' });
@@ -267,7 +263,7 @@ describe('what a power cut may leave of the journal', () => {
     const { journal, close } = await openJournal(path);
     const { synced, held, begun } = heldSyncs();
     const first = journal.note('a', { state: 'sending' });
-    await begun(1);
+    await begun(1, first);
     const later = [
       journal.note('b', { state: 'sending' }),
       journal.note('c', { state: 'sending' }),
@@ -275,7 +271,7 @@ describe('what a power cut may leave of the journal', () => {
     ];
     held[0]?.resolve();
     await first;
-    await begun(2);
+    await begun(2, ...later);
     expect(synced[1]).toMatch(/b .*sending.*c .*sending.*a .*stored/);
     held[1]?.resolve();
     await Promise.all(later);
@@ -287,7 +283,7 @@ describe('what a power cut may leave of the journal', () => {
     const { journal, close } = await openJournal(path);
     const { held, begun } = heldSyncs();
     const noted = journal.note('a', { state: 'sending' });
-    await begun(1);
+    await begun(1, noted);
     held[0]?.reject(systemError('EIO'));
     await expect(noted).rejects.toMatchObject({
       exitCode: 9,
