@@ -39,7 +39,11 @@ function storage(content: Record<string, string>) {
         discard: async () => void done.push(`discard ${name}`),
       };
     },
-    persist: async (names: readonly string[]) => void done.push(`persist ${names}`),
+    async persist(names: readonly string[]) {
+      // A disk takes its time.
+      await new Promise((resolve) => setImmediate(resolve));
+      done.push(`persist ${names}`);
+    },
     async finalize(name: string) {
       done.push(`finalize ${name}`);
       files.set(name, staged.get(name) ?? '');
