@@ -151,7 +151,7 @@ describe('finding the document of an upload', () => {
   });
 
   it('ends with the reason why it is interrupted, whatever it was doing', async () => {
-    for (const at of [0, 1, 2, 3]) {
+    for (const at of [0, 1, 2, 3, 4, 5]) {
       const { server, stored } = serverOf();
       // It would do where no other can be read.
       server.add('a.pdf', PATIENT, 'one', ['old']);

@@ -247,8 +247,8 @@ describe('what a power cut may leave of the journal', () => {
   it('may lack the end of an upload, which is not synced, not even after one that was', async () => {
     const { journal, close } = await openJournal(path);
     const { synced, held, begun } = heldSyncs();
-    await journal.note('a', { state: 'stored', id: '7' });
-    await journal.note('b', { state: 'refused' });
+    await begun(1, journal.note('a', { state: 'stored', id: '7' }));
+    await begun(1, journal.note('b', { state: 'refused' }));
     expect(synced).toEqual([]);
     const sending = journal.note('c', { state: 'sending' });
     await begun(1, sending);
