@@ -13,6 +13,8 @@ import type { SeededNetwork } from './wires.ts';
 /** The computer that a command runs on. */
 const machines = new AsyncLocalStorage<Computer>();
 
+const SECOND = 1000;
+
 /** The exit code of a command that had no time to end. */
 const KILLED = 137;
 
@@ -83,6 +85,11 @@ export class Computer {
       signal: signal === undefined ? power : AbortSignal.any([signal, power]),
       ...(write && { write: async (chunk) => void (power.aborted || write(String(chunk))) }),
     });
+  }
+
+  /** Resolves when a command is running, or the signal is aborted. */
+  async busy(signal: AbortSignal): Promise<void> {
+    while (this.running.size === 0 && !signal.aborted) await pause(SECOND, signal);
   }
 
   /** Loses power: what runs ends at once, and of what was not synced anything may be there when it starts again. */

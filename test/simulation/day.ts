@@ -137,7 +137,12 @@ function restarts(day: Day): Promise<void> {
 function powerCuts(day: Day): Promise<void> {
   const draws = day.draws('power');
   const { books, desk, listener } = day.computers;
-  return allDay(day, draws, [20, 300], () => draws.one([books, desk, listener]).losePower(draws));
+  return allDay(day, draws, [20, 240], async () => {
+    const computer = draws.one([books, desk, listener]);
+    if (draws.chance(0.8)) await computer.busy(day.evening);
+    await pause(draws.whole(0, 3000));
+    await computer.losePower(draws);
+  });
 }
 
 export function lineOfBooks(computer: Computer): string[] {

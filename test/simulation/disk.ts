@@ -91,10 +91,10 @@ export class Disks {
   afterCut(folder: string, draws: Draws): Left {
     const found = new Map<Node, Found>();
     const root = this.find(folder, found);
-    const keepsNames = draws.chance(0.5);
+    const kept = this.namesKept(found.keys(), draws);
     const left = new Map<string, { mode: number; bytes?: Buffer }>();
     const leave = (node: Node, path: string) => {
-      for (const [name, child] of namesLeft(node.names, found.get(node)?.names ?? node.names, keepsNames)) {
+      for (const [name, child] of namesLeft(node.names, found.get(node)?.names ?? node.names, kept.has(node))) {
         const at = join(path, name);
         if (child.isFolder) {
           left.set(at, { mode: child.mode });
@@ -156,6 +156,16 @@ export class Disks {
     if (parent.names.get(basename(path)) === node) return;
     parent.names = new Map([...parent.names, [basename(path), node]]);
     this.anchor(dirname(path));
+  }
+
+  /** Folders whose names are left as they are, synced or not. */
+  private namesKept(nodes: Iterable<Node>, draws: Draws): Set<Node> {
+    const kept = new Set([...nodes].filter(({ isFolder }) => isFolder && draws.chance(0.5)));
+    for (let before = -1; before < kept.size; ) {
+      before = kept.size;
+      for (const { from, to } of this.moves) if (kept.has(from) || kept.has(to)) kept.add(from).add(to);
+    }
+    return kept;
   }
 
   private look(path: string, stats: Stats): Found {
