@@ -31,6 +31,8 @@ export interface Day {
   /** UTC milliseconds. */
   readonly ends: number;
   readonly creations: Creation[];
+  /** Whether the last export had come to its end: otherwise the next one completes it, as of when it began. */
+  readonly books: { isComplete: boolean };
   /** What the stream told the listener, in its order. */
   readonly heard: string[];
 }
@@ -71,7 +73,7 @@ async function dayIn(folder: string, disks: Disks, seed: number, hours: number):
     const day: Day = {
       draws: (about) => new Draws(`${about} of day ${seed}`),
       ends: MIDNIGHT + hours * HOUR,
-      ...{ office, network, disks, evening: evening.signal, creations: [], heard: [] },
+      ...{ office, network, disks, evening: evening.signal, creations: [], books: { isComplete: true }, heard: [] },
       computers: {
         books: await computer('books'),
         desk: await computer('desk'),
@@ -159,6 +161,7 @@ function books(day: Day): Promise<void> {
     for (let attempt = 0; attempt < 4 && !day.evening.aborted; attempt++) {
       const life = draws.chance(0.3) ? draws.whole(10, 3000) : HOUR;
       const { exitCode } = await computer.runFor(life, lineOfBooks(computer));
+      day.books.isComplete = exitCode === 0;
       if (exitCode === 0) return;
       await pause(15 * MINUTE, day.evening);
     }

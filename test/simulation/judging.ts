@@ -26,6 +26,7 @@ const MINUTE = 60_000;
 export async function problemsOf(day: Day): Promise<string[]> {
   const { books, copy, listener } = day.computers;
   const problems: string[] = [];
+  if (!day.books.isComplete) await books.run(lineOfBooks(books));
   for (const [computer, line] of [[books, lineOfBooks(books)] as const, [copy, lineOfCopy(copy)] as const]) {
     const { exitCode, stderr } = await computer.run(line);
     if (exitCode !== 0) problems.push(`${line.slice(0, 2).join(' ')} ends with ${exitCode}: ${stderr}`);
