@@ -108,8 +108,13 @@ describe('a database of data', () => {
       return [opened.served, opened.keepsYoung];
     };
     const elsewhere = new URL(url);
-    elsewhere.pathname = '/template1';
-    await onPostgres(async () => expect(await served()).toEqual([false, false]), elsewhere.href);
+    elsewhere.pathname = `/${database.schema}`;
+    await onPostgres((client) => client.query(`CREATE DATABASE ${database.schema} TEMPLATE template0`));
+    try {
+      await onPostgres(async () => expect(await served()).toEqual([false, false]), elsewhere.href);
+    } finally {
+      await onPostgres((client) => client.query(`DROP DATABASE ${database.schema}`));
+    }
     await onPostgres(async () => expect(await served()).toEqual([true, true]), url);
   });
 
