@@ -148,12 +148,10 @@ describe('the journal of a folder', () => {
     // Whoever opens an empty one must not have it removed.
     expect((await run([])).slice(-2)).toEqual([`without ${JOURNAL}`, 'without .molar-downloads.lock']);
     place.server.add(5, 'scan.pdf', 'x');
-    expect((await run([5])).slice(-4)).toEqual([
-      '5 true',
-      'its lines last',
-      'its name lasts',
-      'without .molar-downloads.lock',
-    ]);
+    // Windows keeps names by itself.
+    const name = process.platform === 'win32' ? [] : ['its name lasts'];
+    const last = ['5 true', 'its lines last', ...name, 'without .molar-downloads.lock'];
+    expect((await run([5])).slice(-last.length)).toEqual(last);
   });
 
   it('is for the owner only', async () => {
