@@ -41,7 +41,7 @@ interface Holding {
 type LivingHolding = Holding & { readonly pid: number };
 type LivingHolder = Omit<LivingHolding, 'processStarted'>;
 
-/** How many steps of how many milliseconds a lock file may be empty before its writer counts as dead. */
+/** How many steps of how many milliseconds a lock file may be empty or cut off before its writer counts as dead. */
 const MAX_STEPS = 20;
 const STEP = 50;
 
@@ -110,7 +110,8 @@ function create(path: string, { pid, host, clock, lifeOf, command }: LockOwner):
   let file: number | undefined;
   try {
     file = openSync(path, 'wx', 0o600);
-    writeSync(file, `${text}\n`);
+    // Others would take a lock that is cut off for that of a dead process.
+    if (writeSync(file, `${text}\n`) <= text.length) throw new Error('the disk took only a part of it');
     // A process that was suspended just before this line may have been taken for dead.
     return fstatSync(file).nlink === 0 ? undefined : id;
   } catch (cause) {
@@ -124,7 +125,7 @@ function create(path: string, { pid, host, clock, lifeOf, command }: LockOwner):
 
 /**
  * The holding at a path, undefined when there is none. Waits for an empty file: its writer may be about to fill it. One that
- * stays empty, or is cut off, is nobody's.
+ * is still empty or cut off after that belongs to nobody.
  */
 async function read(path: string, clock: Clock): Promise<Holding | undefined> {
   try {
@@ -146,9 +147,14 @@ async function read(path: string, clock: Clock): Promise<Holding | undefined> {
 /** What a lock file begins with. */
 const BEGINNING = '{"pid":';
 
+/** Characters; none is nearly as long. */
+const MAX_LENGTH = 4096;
+
 /** Whether a power cut has left only the beginning of a lock. */
 function isCutOff(text: string): boolean {
-  return jsonOf(text) === undefined && (text.startsWith(BEGINNING) || BEGINNING.startsWith(text));
+  const isBegun = text.startsWith(BEGINNING) || BEGINNING.startsWith(text);
+  // Its end is the end of its only line.
+  return isBegun && text.length < MAX_LENGTH && !text.includes('\n') && jsonOf(text) === undefined;
 }
 
 function holdingOf(text: string, path: string): Holding {

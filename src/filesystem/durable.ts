@@ -30,7 +30,7 @@ export async function removeFile(path: string): Promise<void> {
   await whileHeld(path, () => unlink(path)).catch(ignoreMissing);
 }
 
-/** The same for good: after a power cut, a file whose folder was not synced may be there again. */
+/** Removes a file for good: after a power cut, one whose folder was not synced may be there again. */
 export async function removeDurably(path: string): Promise<void> {
   await removeFile(path);
   await syncFolder(dirname(path)).catch(ignoreMissing);

@@ -114,9 +114,11 @@ describe('a lock file', () => {
   });
 
   it('is never another file', async () => {
-    await writeFile(path, 'my notes\n');
-    await expect(hold(owner(8))).rejects.toMatchObject({ exitCode: 9, message: `${path} is not a lock of molar.` });
-    expect(await readFile(path, 'utf8')).toBe('my notes\n');
+    for (const other of ['my notes\n', '{"pid":1}', '{"pid":1,"a":2}\n{"pid":2', `{"pid":1,"a":"${'x'.repeat(5000)}`]) {
+      await writeFile(path, other);
+      await expect(hold(owner(8))).rejects.toMatchObject({ exitCode: 9, message: `${path} is not a lock of molar.` });
+      expect(await readFile(path, 'utf8')).toBe(other);
+    }
   });
 
   it('is not written through a link', async (context) => {

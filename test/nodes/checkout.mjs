@@ -9,10 +9,17 @@ export const IN_CI = process.env.CI === 'true';
 /** npm takes what it has kept of earlier installations; only in CI it may fetch what it lacks. */
 const NPM = { npm_config_loglevel: 'error', [IN_CI ? 'npm_config_prefer_offline' : 'npm_config_offline']: 'true' };
 
+/** A developer's own settings, which a working day is to know nothing of. */
+const OWN_SETTINGS = /^(MOLAR_|NODE_OPTIONS$)/;
+
+/** After this a program is taken for one that hangs, in milliseconds. */
+const TIMEOUT = 20 * 60_000;
+
 /** Runs a program to its end; gives its exit code and what it printed. */
 async function run(program, args, { cwd = ROOT, env = {} } = {}) {
   const stdio = ['ignore', 'pipe', 'pipe'];
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio });
+  const around = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN_SETTINGS.test(name)));
+  const child = spawn(program, args, { cwd, env: { ...around, ...env }, stdio, timeout: TIMEOUT });
   const ended = { code: 1, stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (text) => (ended[name] += text));
   ended.code = await new Promise((done, failed) =>

@@ -16,6 +16,7 @@ import { DIFFERS } from './differs.mjs';
 
 /** The oldest Node that is supported, whose driver of SQLite is another one: a working day in this checkout. */
 const OLDEST = '20.19';
+const FITS_OLDEST = process.versions.node.startsWith('20.');
 const LINES = (process.env.MOLAR_TEST_NODES ?? '22 24 26').split(' ');
 const CLOSING = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\r?$/gm;
 
@@ -47,23 +48,34 @@ function judged(what, problems) {
   return problems.length === 0 ? { code: 0, counts: [1, 0, 0] } : { code: 1, counts: [0, 1, 0] };
 }
 
-/** What to say of versions that npm cannot give here; in CI that is a failure. */
-function notTested({ line, missing }) {
-  process.stderr.write(`Not tested: Node ${line}, which npm has not kept: ${missing}\n`);
+/** What to say of versions that cannot be tested here, and why; in CI that is a failure. */
+function notTested(line, why) {
+  process.stderr.write(`Not tested: Node ${line}: ${why}\n`);
   return { code: 0, counts: [0, IN_CI ? 1 : 0, 0] };
 }
 
 async function testAll(files) {
   const [oldest, ...newer] = await Promise.all([OLDEST, ...LINES].map(findNode));
   const found = newer.filter(({ program }) => program !== undefined);
-  const results = [oldest, ...newer].filter(({ program }) => program === undefined).map(notTested);
-  if (oldest.program !== undefined) results.push(judged(`a working day on Node ${OLDEST}`, await workOn(oldest, ROOT)));
+  const results = [oldest, ...newer]
+    .filter(({ program }) => program === undefined)
+    .map(({ line, missing }) => notTested(line, `npm has not kept it; get it with ${missing}`));
+  if (oldest.program !== undefined)
+    results.push(
+      FITS_OLDEST
+        ? judged(`a working day on Node ${OLDEST}`, await workOn(oldest, ROOT))
+        : notTested(OLDEST, 'the driver of SQLite in this checkout is of another Node; run this with Node 20'),
+    );
   if (found.length === 0) return results;
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'molar-nodes-')));
   try {
     const checkout = join(folder, 'checkout');
     const what = `npm start and npm ci on Node ${found[0].line} build nothing and need nothing but Node`;
-    results.push(judged(what, await makeCheckout(found[0], checkout)));
+    const problems = await makeCheckout(found[0], checkout);
+    if (!IN_CI && problems.some((problem) => problem.includes('ENOTCACHED')))
+      return [...results, notTested(found[0].line, 'npm has not kept the packages that it needs')];
+    results.push(judged(what, problems));
+    if (problems.length > 0) return results;
     for (const each of found) {
       results.push(judged(`a working day on Node ${each.line}`, await workOn(each, checkout)));
       results.push(await unitTests(each, checkout, files));

@@ -32,7 +32,7 @@ export class Computer {
   private ids = 0;
   private power = new AbortController();
   private readonly running = new Set<Promise<unknown>>();
-  /** Resolves when it has power. */
+  /** Resolves when it has started again. */
   private ready = Promise.resolve();
 
   constructor(
@@ -62,7 +62,7 @@ export class Computer {
 
   /** Runs a command by its words, until it ends, the signal ends it or power is lost. */
   async run(words: readonly string[], signal?: AbortSignal, write?: (text: string) => void): Promise<Ran> {
-    await this.ready;
+    await this.hasPower();
     const { power } = this;
     const running = machines.run(this, () => this.start(words, signal, power.signal, write));
     this.running.add(running);
@@ -85,6 +85,11 @@ export class Computer {
       signal: signal === undefined ? power : AbortSignal.any([signal, power]),
       ...(write && { write: async (chunk) => void (power.aborted || write(String(chunk))) }),
     });
+  }
+
+  /** Resolves when it has power. */
+  async hasPower(): Promise<void> {
+    while (this.power.signal.aborted) await this.ready;
   }
 
   /** Resolves when a command is running, or the signal is aborted. */

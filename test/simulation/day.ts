@@ -132,7 +132,7 @@ async function weather({ draws, network, evening }: Day): Promise<void> {
 function restarts(day: Day): Promise<void> {
   const draws = day.draws('restarts');
   const cutAll = () => day.network.cutAll();
-  return allDay(day, draws, [60, 900], () => day.office.restart(draws.whole(1, 600) * 1000, cutAll));
+  return allDay(day, draws, [60, 900], () => day.office.restart(draws, cutAll));
 }
 
 /** Power is lost at one computer or another; not at that with the copy, whose SQLite syncs for itself. */
@@ -192,6 +192,7 @@ function scans(day: Day): Promise<void> {
   let count = 0;
   return allDay(day, draws, [30, 240], async () => {
     const folder = computer.path(`scans${++count}`);
+    await computer.hasPower();
     await mkdir(folder);
     const names = Array.from(
       { length: draws.whole(1, 12) },

@@ -10,6 +10,8 @@ interface Node {
   readonly mode: number;
   bytes: Buffer;
   names: ReadonlyMap<string, Node>;
+  /** The number of the last sync whose content this is: of two at once the later may end first. */
+  sync: number;
 }
 
 /** A file or folder as it is. */
@@ -29,9 +31,9 @@ interface Move {
 /** What a power cut leaves, by path: the bytes of a file; none of a folder. */
 export type Left = ReadonlyMap<string, { readonly mode: number; readonly bytes?: Buffer }>;
 
-const OF_SQLITE = /\.(db|sqlite)(-wal|-shm|-journal)?$/;
+const SQLITE_FILE = /\.(db|sqlite)(-wal|-shm|-journal)?$/;
 
-/** A process that there is on no system, since no id is as high. */
+/** The id of no process: Linux gives none this high. */
 const NOBODY = 2 ** 22 + 1;
 
 /**
@@ -44,6 +46,7 @@ export class Disks {
   private readonly nodes = new Map<number, Node>();
   /** Renames from one folder to another, which are lost in both or in neither. */
   private moves: Move[] = [];
+  private syncs = 0;
 
   /** Watches until what it answers is called. Whose machine asks, and how often that was started, is told by `boot`. */
   watch(boot: () => string): () => void {
@@ -84,6 +87,7 @@ export class Disks {
     const found = new Map<Node, Found>();
     this.find(folder, found);
     for (const [each, { bytes, names }] of found) Object.assign(each, { bytes, names });
+    this.moves = this.moves.filter(({ from, to }) => !found.has(from) && !found.has(to));
     this.anchor(folder);
   }
 
@@ -102,8 +106,8 @@ export class Disks {
           continue;
         }
         const now = found.get(child)?.bytes ?? child.bytes;
-        const bytes = OF_SQLITE.test(name) ? now : bytesLeft(child.bytes, now, draws);
-        left.set(at, { mode: child.mode, bytes: withoutProcess(bytes) });
+        const bytes = SQLITE_FILE.test(name) ? now : bytesLeft(child.bytes, now, draws);
+        left.set(at, { mode: child.mode, bytes: withDeadProcess(bytes) });
       }
     };
     leave(root, folder);
@@ -130,10 +134,11 @@ export class Disks {
     const node = this.nodeOf(stats);
     const { bytes, names } = this.look(`/proc/self/fd/${fd}`, stats);
     const moves = this.moves.filter(({ from, to }) => from === node || to === node);
+    const sync = ++this.syncs;
     return () => {
       for (const { commit } of moves) commit();
       this.moves = this.moves.filter((move) => !moves.includes(move));
-      Object.assign(node, { bytes, names });
+      if (sync > node.sync) Object.assign(node, { bytes, names, sync });
     };
   }
 
@@ -189,7 +194,8 @@ export class Disks {
   private nodeOf(stats: Stats): Node {
     const known = this.nodes.get(stats.ino);
     if (known !== undefined && known.isFolder === stats.isDirectory()) return known;
-    const node = { isFolder: stats.isDirectory(), mode: stats.mode & 0o777, bytes: Buffer.alloc(0), names: new Map() };
+    const mode = stats.mode & 0o777;
+    const node = { isFolder: stats.isDirectory(), mode, bytes: Buffer.alloc(0), names: new Map(), sync: 0 };
     this.nodes.set(stats.ino, node);
     return node;
   }
@@ -206,7 +212,7 @@ function numbersIn(path: string): number[] {
 /** Names as they are, or as they were when the folder was synced; those of SQLite, which does so itself, are as they are. */
 function namesLeft(synced: Found['names'], now: Found['names'], keeps: boolean): Iterable<[string, Node]> {
   if (keeps) return now;
-  const isOurs = ([name]: [string, Node]) => !OF_SQLITE.test(name);
+  const isOurs = ([name]: [string, Node]) => !SQLITE_FILE.test(name);
   return [...[...synced].filter(isOurs), ...[...now].filter((each) => !isOurs(each))];
 }
 
@@ -215,13 +221,14 @@ function bytesLeft(synced: Buffer, now: Buffer, draws: Draws): Buffer {
   const how = draws.one(['synced', 'written', 'part', 'room']);
   const isMore = now.length >= synced.length && now.subarray(0, synced.length).equals(synced);
   if (how === 'written' || (isMore && now.length === synced.length)) return now;
-  if (how === 'synced' || !isMore) return synced;
-  const part = now.subarray(0, draws.whole(synced.length, now.length));
+  if (how === 'synced') return synced;
+  // What was overwritten in place may be there in part, and the rest is gone.
+  const part = now.subarray(0, draws.whole(isMore ? synced.length : 0, now.length));
   return how === 'part' ? part : Buffer.concat([part, Buffer.alloc(now.length - part.length)]);
 }
 
 /** Who noted that it is at work is not there when the machine has started again. */
-function withoutProcess(bytes: Buffer): Buffer {
+function withDeadProcess(bytes: Buffer): Buffer {
   const noted = `"pid":${process.pid},`;
   return bytes.length < 4096 && bytes.includes(noted)
     ? Buffer.from(bytes.toString('latin1').replace(noted, `"pid":${NOBODY},`), 'latin1')

@@ -2,7 +2,7 @@ import { pause } from '../../src/server/pause.ts';
 import { Relay } from '../../src/server/stream/relay/relay.ts';
 import { changeSomething, serverRecords, tellTime } from '../core/mirror/practice.ts';
 import { moodsOf } from '../faithful/moods.ts';
-import { Draws } from '../faithful/random.ts';
+import type { Draws } from '../faithful/random.ts';
 import { type Faithful, startFaithful } from '../faithful/service.ts';
 import { type Fields, LISTED, type Resource } from '../faithful/store.ts';
 import { TestClock } from '../support/clock.ts';
@@ -23,13 +23,18 @@ export interface Office {
   readonly knowsKeys: boolean;
   /** One change by its staff. */
   change(draws: Draws): Promise<void>;
-  /** Ends, is away for some milliseconds, and starts again: what it had acknowledged is there. */
-  restart(milliseconds: number, cutAll: () => void): Promise<void>;
+  /** Ends, is away for some minutes, and starts again: what it had acknowledged is there. */
+  restart(draws: Draws, cutAll: () => void): Promise<void>;
   /** What a copy has to have, by resource. */
   records(): Promise<ReadonlyMap<string, readonly Fields[]>>;
   /** How many records whose field begins with this text were created, whatever became of them. */
   created(resource: 'patients' | 'documents', field: string, text: string): Promise<number>;
   close(): Promise<void>;
+}
+
+/** Milliseconds that a server is away: up to ten minutes. */
+function awayOf(draws: Draws): number {
+  return draws.whole(1, 600) * 1000;
 }
 
 /** Tells virtual time, which nobody sets. */
@@ -85,18 +90,16 @@ export class OurOffice implements Office {
     await this.doing;
   }
 
-  /** Every third time it loses power. */
-  async restart(milliseconds: number, cutAll: () => void): Promise<void> {
+  async restart(draws: Draws, cutAll: () => void): Promise<void> {
     this.isUp = false;
     await this.doing;
-    const left =
-      milliseconds % 3 === 0 ? this.disks.afterCut(this.folder, new Draws(`${milliseconds} of the server`)) : undefined;
+    const left = draws.chance(1 / 3) ? this.disks.afterCut(this.folder, draws) : undefined;
     cutAll();
-    // Of every other restart the broker sees nothing but the end of its connection.
-    if (milliseconds % 2 === 0) this.broker.cutAll();
+    // Of some restarts the broker sees nothing but the end of its connection.
+    if (draws.chance(1 / 2)) this.broker.cutAll();
     await this.end();
     if (left !== undefined) this.disks.become(this.folder, left);
-    await pause(milliseconds);
+    await pause(awayOf(draws));
     this.opened = await testService([], { data: this.folder, clock: new VirtualClock() });
     await this.attend();
     this.isUp = true;
@@ -196,10 +199,10 @@ export class FaithfulOffice implements Office {
     else if (!/^(Deskmade|Scan )/.test(`${record.lastName ?? record.name}`)) service.remove(resource, Number(id));
   }
 
-  async restart(milliseconds: number, cutAll: () => void): Promise<void> {
+  async restart(draws: Draws, cutAll: () => void): Promise<void> {
     this.isUp = false;
     cutAll();
-    await pause(milliseconds);
+    await pause(awayOf(draws));
     this.isUp = true;
   }
 
