@@ -39,6 +39,11 @@ async function* lossy(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arra
   }
 }
 
+/** A body whose delivered records have no ids. */
+async function* nameless(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const event of eventsOf(body)) yield Buffer.from(event.replace(/"payload":\{"id":\d+,/, '"payload":{'));
+}
+
 /** A body that ends in order, behind so many events. */
 async function* ended(body: AsyncIterable<Uint8Array>, events: number): AsyncGenerator<Uint8Array> {
   let left = events;
@@ -66,12 +71,11 @@ const stateOf = (resource: string) =>
   queried(file, `SELECT complete, rows FROM _mirror WHERE resource = '${resource}'`);
 
 it.each([
-  ['lacks a record', lossy],
-  ['ends in its middle', (body: AsyncIterable<Uint8Array>) => ended(body, 12)],
-])('a delivery that %s is no load', async (_, body) => {
-  expect(jsonFailure(await sync('imageattachments', streams(body)))).toMatchObject({
-    ...{ exitCode: 8, code: 'stream.incomplete' },
-  });
+  ['lacks a record', 'stream.incomplete', lossy],
+  ['ends in its middle', 'stream.incomplete', (body: AsyncIterable<Uint8Array>) => ended(body, 12)],
+  ['has records without ids', 'response.malformed', nameless],
+])('a delivery that %s is no load', async (_, code, body) => {
+  expect(jsonFailure(await sync('imageattachments', streams(body)))).toMatchObject({ exitCode: 8, code });
   expect(stateOf('imageattachments')).toEqual([{ complete: 0, rows: 0 }]);
   expect((await sync('imageattachments')).exitCode).toBe(0);
   const [{ count } = {}] = queried(file, 'SELECT count(*) AS count FROM image_attachments');
