@@ -1,8 +1,8 @@
 import { fstatSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { system } from '../../src/filesystem/system.ts';
-import type { Draws } from '../faithful/random.ts';
+import { Draws } from '../faithful/random.ts';
 
 /** A file or folder: what of it was synced, and so outlasts a power cut. */
 interface Node {
@@ -16,6 +16,7 @@ interface Node {
 
 /** A file or folder as it is. */
 interface Found {
+  readonly path: string;
   readonly bytes: Buffer;
   readonly names: ReadonlyMap<string, Node>;
 }
@@ -95,7 +96,13 @@ export class Disks {
   afterCut(folder: string, draws: Draws): Left {
     const found = new Map<Node, Found>();
     const root = this.find(folder, found);
-    const kept = this.namesKept(found.keys(), draws);
+    const cut = String(draws.fraction());
+    // Not one draw after another: names of documents are random, and so is the order in which they are found.
+    const drawsOf = (path: string, what = '') => {
+      const [top] = relative(folder, path).split(sep);
+      return new Draws(`${cut} ${top} ${what}`);
+    };
+    const kept = this.namesKept(found, drawsOf);
     const left = new Map<string, { mode: number; bytes?: Buffer }>();
     const leave = (node: Node, path: string) => {
       for (const [name, child] of namesLeft(node.names, found.get(node)?.names ?? node.names, kept.has(node))) {
@@ -106,7 +113,9 @@ export class Disks {
           continue;
         }
         const now = found.get(child)?.bytes ?? child.bytes;
-        const bytes = SQLITE_FILE.test(name) ? now : bytesLeft(child.bytes, now, draws);
+        const bytes = SQLITE_FILE.test(name)
+          ? now
+          : bytesLeft(child.bytes, now, drawsOf(at, `${extname(name)} ${now.length}`));
         left.set(at, { mode: child.mode, bytes: withDeadProcess(bytes) });
       }
     };
@@ -164,8 +173,9 @@ export class Disks {
   }
 
   /** Folders whose names are left as they are, synced or not. */
-  private namesKept(nodes: Iterable<Node>, draws: Draws): Set<Node> {
-    const kept = new Set([...nodes].filter(({ isFolder }) => isFolder && draws.chance(0.5)));
+  private namesKept(found: ReadonlyMap<Node, Found>, drawsOf: (path: string) => Draws): Set<Node> {
+    const folders = [...found].filter(([{ isFolder }]) => isFolder);
+    const kept = new Set(folders.filter(([, { path }]) => drawsOf(path).chance(0.5)).map(([node]) => node));
     for (let before = -1; before < kept.size; ) {
       before = kept.size;
       for (const { from, to } of this.moves) if (kept.has(from) || kept.has(to)) kept.add(from).add(to);
@@ -174,9 +184,10 @@ export class Disks {
   }
 
   private look(path: string, stats: Stats): Found {
-    if (!stats.isDirectory()) return { bytes: readFileSync(path), names: new Map() };
+    if (!stats.isDirectory()) return { path, bytes: readFileSync(path), names: new Map() };
     const names = readdirSync(path).sort();
     return {
+      path,
       bytes: Buffer.alloc(0),
       names: new Map(names.map((name) => [name, this.nodeOf(lstatSync(join(path, name)))])),
     };
