@@ -70,6 +70,17 @@ export class Computer {
     return power.signal.aborted ? { ...ran, exitCode: KILLED } : ran;
   }
 
+  /** The same, ended by somebody after a while. */
+  async runFor(milliseconds: number, words: readonly string[], write?: (text: string) => void): Promise<Ran> {
+    const killed = new AbortController();
+    const timer = setTimeout(() => killed.abort(localFailure('run.interrupted', 'Killed.')), milliseconds);
+    try {
+      return await this.run(words, killed.signal, write);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   private async start(
     words: readonly string[],
     signal: AbortSignal | undefined,
@@ -110,17 +121,6 @@ export class Computer {
     this.disks.become(this.folder, left);
     this.power = new AbortController();
     this.starts++;
-  }
-
-  /** The same, ended by somebody after a while. */
-  async runFor(milliseconds: number, words: readonly string[], write?: (text: string) => void): Promise<Ran> {
-    const killed = new AbortController();
-    const timer = setTimeout(() => killed.abort(localFailure('run.interrupted', 'Killed.')), milliseconds);
-    try {
-      return await this.run(words, killed.signal, write);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   /** What its clock does all day: it drifts, and is set now and then. */

@@ -57,10 +57,17 @@ export class Disks {
       await sync();
       last();
     };
-    const removed = async (paths: readonly string[], remove: () => Promise<void>) => {
-      const numbers = paths.flatMap(numbersIn);
+    /** Notes which files are no more once a path is gone; what it answers forgets them. */
+    const leaving = (path: string) => {
+      const numbers = numbersIn(path);
+      return () => {
+        for (const number of numbers) this.nodes.delete(number);
+      };
+    };
+    const removed = async (path: string, remove: () => Promise<void>) => {
+      const forget = leaving(path);
       await remove();
-      for (const number of numbers) this.nodes.delete(number);
+      forget();
     };
     Object.assign(system, {
       bootId: boot,
@@ -68,16 +75,16 @@ export class Disks {
       datasync: (file: FileHandle) => synced(file.fd, () => before.datasync(file)),
       fsync: (fd: number) => synced(fd, () => before.fsync(fd)),
       rename: async (from: string, to: string) => {
-        await removed([to], () => before.rename(from, to));
+        await removed(to, () => before.rename(from, to));
         if (dirname(from) !== dirname(to)) this.moved(from, to);
       },
-      unlink: (path: string) => removed([path], () => before.unlink(path)),
-      rmdir: (path: string) => removed([path], () => before.rmdir(path)),
-      rm: (path: string, options: object) => removed([path], () => before.rm(path, options)),
+      unlink: (path: string) => removed(path, () => before.unlink(path)),
+      rmdir: (path: string) => removed(path, () => before.rmdir(path)),
+      rm: (path: string, options: object) => removed(path, () => before.rm(path, options)),
       unlinkSync: (path: string) => {
-        const numbers = numbersIn(path);
+        const forget = leaving(path);
         before.unlinkSync(path);
-        for (const number of numbers) this.nodes.delete(number);
+        forget();
       },
     });
     return () => void Object.assign(system, before);

@@ -63,15 +63,8 @@ async function createdOnce({ office, creations }: Day): Promise<string[]> {
 async function contents({ computers: { desk } }: Day, records: Records): Promise<string[]> {
   const folder = desk.path('evening');
   // One at a time: which of several is written first is a matter of the disk.
-  const { exitCode, stderr } = await desk.run([
-    'documents',
-    'download',
-    '--all',
-    '--dir',
-    folder,
-    '--concurrency',
-    '1',
-  ]);
+  const line = ['documents', 'download', '--all', '--dir', folder, '--concurrency', '1'];
+  const { exitCode, stderr } = await desk.run(line);
   const problems = exitCode === 0 ? [] : [`documents download ends with ${exitCode}: ${stderr}`];
   for (const { name } of records.get('documents') ?? []) {
     if (!String(name).startsWith('Scan ')) continue;

@@ -11,8 +11,11 @@ afterEach(() => void vi.useRealTimers());
 const never = new Promise<never>(() => undefined);
 
 /** What one connection gives, and how it ends. */
-async function connect(send: Send) {
-  const source = new HttpSource(clientOf({ send }), { keys: [], after: undefined, now: () => 0 });
+async function connect(send: Send, silence?: number) {
+  const source = new HttpSource(clientOf({ send }), {
+    ...{ keys: [], after: undefined, now: () => 0 },
+    ...(silence !== undefined && { silence }),
+  });
   const seen: string[] = [];
   const run = async () => {
     for await (const item of source.connect(new AbortController().signal)) seen.push(item.kind);
@@ -42,6 +45,13 @@ it.each<[string, Send, readonly string[]]>([
   expect(state).toEqual({ seen, end: undefined });
   await vi.advanceTimersByTimeAsync(1);
   expect(state).toMatchObject({ seen, end: { message: 'The server was silent for 45 s.' } });
+  expect(state.end).toBeInstanceOf(ConnectionSilent);
+});
+
+it('one that is waited for less long is silent after that', async () => {
+  const state = await connect(new Script(streamAnswer([eventOf(messageOf(41))], { hangs: true })).send, 20);
+  await vi.advanceTimersByTimeAsync(20);
+  expect(state).toMatchObject({ seen: ['opened', 'message'], end: { message: 'The server was silent for 0.02 s.' } });
   expect(state.end).toBeInstanceOf(ConnectionSilent);
 });
 
