@@ -3,27 +3,23 @@ import { opendir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { moveFile, removeFile } from '../../filesystem/durable.ts';
 import { makePrivateFolder } from '../../filesystem/private.ts';
-import { type Files, nameOfPath, type StoredFile, storagePath } from './files.ts';
+import { type Files, nameOfPath, type SourceFiles, type StoredFile, storagePath } from './files.ts';
 import { openStaging, statOf } from './staging.ts';
+
+const STAGING = 'incoming';
 
 /** Files on a disk: staged in `incoming`, stored in 256 folders by name; `shared`: other servers use the folder too. */
 export async function openDiskFiles(folder: string, shared = false): Promise<Files> {
-  const staging = await openStaging(join(folder, 'incoming'), shared);
+  const staging = await openStaging(join(folder, STAGING), shared);
   const final = (name: string) => join(folder, storagePath(name));
   return {
+    ...sourceDiskFiles(folder),
     stage: staging.stage,
     persist: staging.persist,
     // After a power cut the file has either name, since a rename is atomic: `open` finds it under both, and the next
     // start finalizes what it finds staged. So there is no need to wait for the disk again.
     finalize: (name) => renamed(staging.path(name), final(name)),
     discard: staging.drop,
-    async size(name) {
-      return ((await statOf(final(name))) ?? (await statOf(staging.path(name))))?.size;
-    },
-    async open(name, range) {
-      const path = (await statOf(final(name))) === undefined ? staging.path(name) : final(name);
-      return opened(createReadStream(path, range));
-    },
     async remove(name) {
       await removeFile(final(name));
       await staging.drop(name);
@@ -31,6 +27,21 @@ export async function openDiskFiles(folder: string, shared = false): Promise<Fil
     list: () => listFolders(folder),
     leftovers: staging.leftovers,
     async close() {},
+  };
+}
+
+/** Files on a disk that is not written to, and that may be protected from it. */
+export function sourceDiskFiles(folder: string): SourceFiles {
+  const staged = (name: string) => join(folder, STAGING, name);
+  const final = (name: string) => join(folder, storagePath(name));
+  return {
+    async size(name) {
+      return ((await statOf(final(name))) ?? (await statOf(staged(name))))?.size;
+    },
+    async open(name, range) {
+      const path = (await statOf(final(name))) === undefined ? staged(name) : final(name);
+      return opened(createReadStream(path, range));
+    },
   };
 }
 

@@ -64,6 +64,9 @@ export interface Files {
   close(): Promise<void>;
 }
 
+/** Files that are only read. */
+export type SourceFiles = Pick<Files, 'size' | 'open'>;
+
 /** The file storage is away, or refuses this server: 503. `code` is the storage's error code, for the log. */
 export class FilesUnavailable extends Refusal {
   constructor(

@@ -5,7 +5,7 @@ import sql from 'sql-template-tag';
 import { syncPath } from '../../filesystem/durable.ts';
 import { closeFile } from '../../filesystem/private.ts';
 import { signNow } from '../audit/signing.ts';
-import { openDiskFiles } from '../files/disk.ts';
+import { openDiskFiles, sourceDiskFiles } from '../files/disk.ts';
 import type { Files } from '../files/files.ts';
 import { readSchema } from '../store/schema/introspection.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
@@ -116,7 +116,7 @@ async function fill(
 ): Promise<readonly string[]> {
   const files = target.files ?? (await openDiskFiles(join(resolve(target.place.data), 'files')));
   const moveFiles = async () => {
-    const { problems } = await transferFiles(snapshot, await openDiskFiles(join(folder, 'files')), files, work);
+    const { problems } = await transferFiles(snapshot, sourceDiskFiles(join(folder, 'files')), files, work);
     await verifyFiles(folder, manifest, files, work);
     return problems;
   };

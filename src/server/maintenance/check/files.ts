@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sql, { join } from 'sql-template-tag';
 import { VARIANTS } from '../../../catalog/resources/documents.ts';
-import { type Files, FilesUnavailable, fileName } from '../../files/files.ts';
+import { type Files, FilesUnavailable, fileName, type SourceFiles } from '../../files/files.ts';
 import type { Reader } from '../../store/store.ts';
 import { DAY_MS } from '../../stream/stream.ts';
 import type { CheckContext, CheckFindings } from './context.ts';
@@ -84,7 +84,7 @@ async function wrongFiles({ files, deep }: CheckContext, owner: FileOwner): Prom
 }
 
 /** Size of a file; asked twice, since a server may just be moving it to its final name. */
-export async function sizeOf(files: Files, name: string): Promise<number | undefined> {
+export async function sizeOf(files: SourceFiles, name: string): Promise<number | undefined> {
   return (await files.size(name)) ?? files.size(name);
 }
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Files, fileName } from '../../files/files.ts';
+import { type Files, fileName, type SourceFiles } from '../../files/files.ts';
 import { type Reader, StoreUnusable } from '../../store/store.ts';
 import { type FileOwner, hashOf, OWNER_COLUMNS, orphans, sizeOf } from '../check/files.ts';
 import { orgsOf, recordPages } from '../check/pages.ts';
@@ -35,7 +35,7 @@ async function* namedFiles(read: Reader): AsyncGenerator<readonly NamedFile[]> {
  * Copies the files that documents name and that are not there yet; returns the names of those that the source does not
  * have. Each is copied completely or not at all, so an interrupted copy resumes with the next one.
  */
-export async function copyFiles(read: Reader, source: Files, target: Files, work: Work): Promise<string[]> {
+export async function copyFiles(read: Reader, source: SourceFiles, target: Files, work: Work): Promise<string[]> {
   const missing: string[] = [];
   for await (const some of namedFiles(read)) {
     await Promise.all(
@@ -51,7 +51,7 @@ export async function copyFiles(read: Reader, source: Files, target: Files, work
 }
 
 /** False when the file was removed before it could be read. */
-async function copyFile(name: string, source: Files, target: Files): Promise<boolean> {
+async function copyFile(name: string, source: SourceFiles, target: Files): Promise<boolean> {
   // Left by an interrupted copy, or of another size: neither is complete.
   await target.remove(name);
   const content = await openFile(name, source);
@@ -70,7 +70,7 @@ async function copyFile(name: string, source: Files, target: Files): Promise<boo
 }
 
 /** Opens a file, again when a server was just moving it to its final name; undefined when it is gone. */
-async function openFile(name: string, source: Files): Promise<Readable | undefined> {
+async function openFile(name: string, source: SourceFiles): Promise<Readable | undefined> {
   try {
     return await source.open(name);
   } catch {
@@ -109,7 +109,7 @@ export interface TransferredFiles {
 /** Copies the files of a state, then reads them back and compares their SHA-256 with that of their documents. */
 export async function transferFiles(
   snapshot: Snapshot,
-  source: Files,
+  source: SourceFiles,
   target: Files,
   work: Work,
 ): Promise<TransferredFiles> {
