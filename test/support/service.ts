@@ -11,14 +11,15 @@ import type { Service } from '../../src/server/service.ts';
 import type { SignIn } from '../../src/server/signin/signin.ts';
 import type { ListenerTimes } from '../../src/server/stream/listener.ts';
 import { type Call, type Called, caller } from './calls.ts';
-import { TestClock } from './clock.ts';
+import { START, TestClock } from './clock.ts';
 import { allRecords } from './practice.ts';
+import { practiceFolder, removeFolder, startedFolder } from './preparedfolders.ts';
 import { preparedDatabase } from './preparedschemas.ts';
 
 type Records = Iterable<Readonly<Record<string, unknown>>>;
 
 interface TestServiceOptions {
-  /** `:memory:` when not given. */
+  /** One that goes when the service closes, when not given. */
   readonly data?: string;
   /** SQLite when not given, unless MOLAR_TEST_STORE says `postgres`; a folder that is given is one of SQLite. */
   readonly store?: 'sqlite' | 'postgres';
@@ -65,12 +66,10 @@ export interface TestService {
 }
 
 /** Opens a service with the records given; the two practices of `practice.ts` when none are. */
-export async function testService(
-  records: Records = allRecords(),
-  options: TestServiceOptions = {},
-): Promise<TestService> {
+export async function testService(records?: Records, options: TestServiceOptions = {}): Promise<TestService> {
   const clock = options.clock ?? new TestClock();
-  const folder = await openTestFolder(options, {
+  const isPrepared = records === undefined && clock.now() === START && isInMemory(options);
+  const folder = await openTestFolder(options, isPrepared ? practiceFolder : startedFolder, {
     serving: true,
     clock: clock.now,
     requireLocation: options.requireLocation ?? false,
@@ -103,7 +102,7 @@ export async function testService(
     close: () => closeBoth(app, folder),
   };
   try {
-    await opened.import(records);
+    if (!isPrepared) await opened.import(records ?? allRecords());
     return opened;
   } catch (error) {
     await opened.close();
@@ -112,22 +111,37 @@ export async function testService(
   }
 }
 
-/** A folder for the service, and a database of its own where the store is PostgreSQL. */
+/** Whether its records are in a database of SQLite that only this service knows. */
+function isInMemory({ data, store, database }: TestServiceOptions): boolean {
+  return data === undefined && database === undefined && (store ?? process.env.MOLAR_TEST_STORE) !== 'postgres';
+}
+
+/** A folder for the service, made by `prepared` where it is its own, and a database of its own where the store is PostgreSQL. */
 async function openTestFolder(
-  { data, store, database: given, statementTimeoutMs }: TestServiceOptions,
+  test: TestServiceOptions,
+  prepared: () => Promise<string>,
   options: Parameters<typeof openFolder>[1],
 ): Promise<OpenFolder & Pick<TestService, 'database'>> {
-  const wanted = store ?? process.env.MOLAR_TEST_STORE;
-  if ((wanted !== 'postgres' && given === undefined) || data !== undefined) {
-    return { ...(await openFolder(data ?? ':memory:', options)), database: undefined };
+  if (test.data !== undefined) return { ...(await openFolder(test.data, options)), database: undefined };
+  if (isInMemory(test)) {
+    const path = await prepared();
+    const remove = () => removeFolder(path);
+    return { ...(await openUntil(remove, path, options)), database: undefined };
   }
-  const database = given === undefined ? await preparedDatabase() : { url: given, drop: async () => {} };
+  const database =
+    test.database === undefined ? await preparedDatabase() : { url: test.database, drop: async () => {} };
+  const timeout = test.statementTimeoutMs === undefined ? {} : { statementTimeoutMs: test.statementTimeoutMs };
+  const folder = await openUntil(database.drop, ':memory:', { ...options, ...timeout, database: database.url });
+  return { ...folder, database: database.url };
+}
+
+/** Opens a folder until it is closed; `drop` is called then, and where it cannot be opened. */
+async function openUntil(drop: () => Promise<void>, ...open: Parameters<typeof openFolder>): Promise<OpenFolder> {
   try {
-    const timeout = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
-    const folder = await openFolder(':memory:', { ...options, ...timeout, database: database.url });
-    return { ...folder, database: database.url, close: () => folder.close().then(database.drop) };
+    const folder = await openFolder(...open);
+    return { ...folder, close: () => folder.close().then(drop) };
   } catch (error) {
-    await database.drop();
+    await drop();
     throw error;
   }
 }
