@@ -24,7 +24,8 @@ export class LocalClock {
   private readonly steady = new Map<number, number | undefined>();
 
   constructor(/** IANA name. */ readonly zone: string) {
-    this.format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+    // Only the offset is read. A weekday beside it takes half as long to format as a date.
+    this.format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset', weekday: 'short' });
   }
 
   /** The local time of an ISO instant with a zone or an offset; undefined for other text. */
@@ -67,6 +68,14 @@ export class LocalClock {
     return this.aheadAt(late) === after ? late : early;
   }
 
+  /** Milliseconds that local time is ahead of UTC, looked up anew: `of` remembers those of whole days. */
+  offsetAt(instant: number): number {
+    const text = this.format.format(instant);
+    const [, sign, hours, minutes, seconds = 0] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(text) ?? [];
+    const amount = ((Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds)) * 1000;
+    return sign === '-' ? -amount : amount;
+  }
+
   private aheadAt(instant: number): number {
     return this.of(instant).wall - instant;
   }
@@ -83,14 +92,6 @@ export class LocalClock {
   private isDoubled(instant: number, offset: number): boolean {
     const others = [this.offsetAt(instant - DAY), this.offsetAt(instant + DAY)].filter((other) => other !== offset);
     return others.some((other) => this.offsetAt(instant + offset - other) === other);
-  }
-
-  /** Milliseconds that local time is ahead of UTC. */
-  private offsetAt(instant: number): number {
-    const text = this.format.format(instant);
-    const [, sign, hours, minutes, seconds = 0] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(text) ?? [];
-    const amount = ((Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds)) * 1000;
-    return sign === '-' ? -amount : amount;
   }
 }
 

@@ -17,7 +17,7 @@ export interface Offset {
 /** When the clocks of a zone change between the beginnings of two years, for what any SQLite program can read. */
 export function offsetsOf(zone: string, years = YEARS): Offset[] {
   const clock = new LocalClock(zone);
-  const ahead = (instant: number) => Math.round((clock.of(instant).wall - instant) / 1000);
+  const ahead = (instant: number) => Math.round(clock.offsetAt(instant) / 1000);
   const [start, end] = years.map((year) => Date.UTC(year, 0, 1)) as [number, number];
   const found: Offset[] = [{ since: '', seconds: ahead(start) }];
   for (let week = start, before = ahead(start); week < end; week += WEEK) {
