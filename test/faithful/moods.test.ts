@@ -119,9 +119,16 @@ describe('moods', () => {
     const headers = await headersOf(accepted);
     expect(headers['content-encoding']).toBe(sent);
     expect(headers['transfer-encoding']).toBe(encoding === 'br' ? 'chunked' : undefined);
-    expect(headers.connection).toBe('close');
     expect(headers).not.toHaveProperty('x-request-id');
   });
+
+  it.each([true, false])(
+    'closesConnections %s: a connection is closed after its answer, or used again',
+    async (closesConnections) => {
+      service = await startFaithful({ seed: 'moods', moods: {}, closesConnections });
+      expect((await headersOf('identity')).connection).toBe(closesConnections ? 'close' : 'keep-alive');
+    },
+  );
 
   it.each(['null', 'id'] as const)('deletes: data is %s', async (deletes) => {
     await start({ deletes });

@@ -30,6 +30,8 @@ export interface Options {
   readonly practice?: Partial<Sizes>;
   /** Milliseconds; that of the machine where absent. */
   readonly now?: () => number;
+  /** Whether each request has a connection of its own, as on a network without sockets; otherwise they are used again. */
+  readonly closesConnections?: boolean;
 }
 
 /** A running service that keeps the specification and nothing more. */
@@ -66,7 +68,7 @@ export interface Faithful {
 
 /** Starts a service on free ports of the loopback interface. */
 export async function startFaithful(options: Options): Promise<Faithful> {
-  const { seed, faults = NO_FAULTS, now = Date.now } = options;
+  const { seed, faults = NO_FAULTS, now = Date.now, closesConnections = false } = options;
   const moods = options.moods ? { ...PLAIN, ...options.moods } : moodsOf(seed);
   const practice = makePractice(seed, moods, { ...SMALL, ...options.practice }, now());
   const violations: Violation[] = [];
@@ -81,6 +83,8 @@ export async function startFaithful(options: Options): Promise<Faithful> {
       () => undefined,
     );
   });
+  // A connection that was closed for being idle might be the one that the next request goes out on.
+  server.keepAliveTimeout = 0;
 
   let late: { readonly due: number; readonly sent: Sent }[] = [];
   /** Does the work of requests that ended before it, once its time has come. */
@@ -99,7 +103,8 @@ export async function startFaithful(options: Options): Promise<Faithful> {
       const seen = { method: sent.method, path: sent.path, query: Object.fromEntries(sent.query), status };
       requests.push(fault ? { ...seen, fault } : seen);
     };
-    prepare(response, clock());
+    response.setHeader('date', new Date(clock()).toUTCString());
+    if (closesConnections) response.setHeader('connection', 'close');
     const outgoing: Outgoing = fault && !fault.after ? NOTHING_DONE : dispatch(world, sent, violations);
     if (fault?.late !== undefined) late.push({ due: now() + fault.late, sent });
     if (fault) report(sendFault(request, response, fault, outgoing));
@@ -148,11 +153,6 @@ export async function startFaithful(options: Options): Promise<Faithful> {
 }
 
 const NOTHING_DONE: Outgoing = { status: 200, body: { data: null, warnings: [], errors: [] } };
-
-function prepare(response: ServerResponse, now: number): void {
-  response.setHeader('date', new Date(now).toUTCString());
-  response.setHeader('connection', 'close');
-}
 
 /** A new record like the first one there is; there must be one. */
 function addLike(world: World, resource: Resource, fields: Fields): Stored {

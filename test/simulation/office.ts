@@ -176,7 +176,7 @@ export class FaithfulOffice implements Office {
   static async open(seed: string): Promise<FaithfulOffice> {
     // Instants without a zone could not be compared.
     const moods = { ...moodsOf(seed), instants: 'seconds' } as const;
-    return new FaithfulOffice(await startFaithful({ seed, moods, now: Date.now }));
+    return new FaithfulOffice(await startFaithful({ seed, moods, now: Date.now, closesConnections: true }));
   }
 
   readonly host: Host = (url) => {
