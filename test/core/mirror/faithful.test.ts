@@ -7,7 +7,7 @@ import { Draws } from '../../faithful/random.ts';
 import type { Resource } from '../../faithful/store.ts';
 import { queried, TABLES, wrongTables } from './oracle.ts';
 
-const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 12);
+const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 8);
 const FIRST = Number(process.env.MOLAR_MIRROR_SEED ?? 1);
 const HOUR = 3_600_000;
 /** The specification lists no list of appointments; reasons have no list of all. */

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openConnection } from '../../../src/sqlite/open.ts';
+import { type Connection, openConnection } from '../../../src/sqlite/open.ts';
 import { type Driven, drive } from '../../faithful/driving.ts';
 import { faultsOf } from '../../faithful/faults.ts';
 import { moodsOf } from '../../faithful/moods.ts';
 import { Draws } from '../../faithful/random.ts';
 import type { Resource } from '../../faithful/store.ts';
-import { queried, TABLES, wrongTables } from './oracle.ts';
+import { TABLES, wrongTables } from './oracle.ts';
 
-const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 12);
+const RUNS = Number(process.env.MOLAR_MIRROR_RUNS ?? 8);
 const FIRST = Number(process.env.MOLAR_MIRROR_SEED ?? 1);
 const HOUR = 3_600_000;
 /** The specification lists no list of appointments; reasons have no list of all. */
@@ -36,30 +36,34 @@ function found(stdout: string): { readonly wrong: string[]; readonly whole: Reso
   return { wrong, whole: whole.filter((resource) => RESOURCES.includes(resource)) };
 }
 
-/** Damages one row of a table in one way, and says what is wrong with it. */
-function damageOne(file: string, resource: Resource, draws: Draws): string | undefined {
-  const table = TABLES[resource] ?? '';
-  const ids = queried(file, `SELECT id FROM ${table} ORDER BY id`).map(({ id }) => String(id));
-  if (ids.length === 0) return undefined;
-  const id = draws.one(ids);
+/** Damages one row of each table in one way, and says what is wrong with it. */
+function damageEach(file: string, resources: readonly Resource[], draws: Draws): string[] {
   const connection = openConnection(file);
   try {
-    switch (draws.whole(1, 3)) {
-      case 1:
-        connection.exec(`DELETE FROM ${table} WHERE id = ${id}`);
-        return `${resource} ${id} missing`;
-      case 2:
-        connection.exec(`INSERT INTO ${table} (id, _synced_at, _record) VALUES (3, '', '{"id":3}')`);
-        return `${resource} 3 extra`;
-      default: {
-        const columns = connection.pragma(`table_info(${table})`) as { name: string }[];
-        const names = columns.map(({ name }) => name).filter((name) => !/^(id|_.*)$/.test(name));
-        connection.exec(`UPDATE ${table} SET "${draws.one(names)}" = 'x' WHERE id = ${id}`);
-        return `${resource} ${id} different`;
-      }
-    }
+    return resources.flatMap((resource) => damageOne(connection, resource, draws) ?? []);
   } finally {
     connection.close();
+  }
+}
+
+function damageOne(connection: Connection, resource: Resource, draws: Draws): string | undefined {
+  const table = TABLES[resource] ?? '';
+  const ids = connection.prepare(`SELECT id FROM ${table} ORDER BY id`).pluck().all().map(String);
+  if (ids.length === 0) return undefined;
+  const id = draws.one(ids);
+  switch (draws.whole(1, 3)) {
+    case 1:
+      connection.exec(`DELETE FROM ${table} WHERE id = ${id}`);
+      return `${resource} ${id} missing`;
+    case 2:
+      connection.exec(`INSERT INTO ${table} (id, _synced_at, _record) VALUES (3, '', '{"id":3}')`);
+      return `${resource} 3 extra`;
+    default: {
+      const columns = connection.pragma(`table_info(${table})`) as { name: string }[];
+      const names = columns.map(({ name }) => name).filter((name) => !/^(id|_.*)$/.test(name));
+      connection.exec(`UPDATE ${table} SET "${draws.one(names)}" = 'x' WHERE id = ${id}`);
+      return `${resource} ${id} different`;
+    }
   }
 }
 
@@ -97,7 +101,7 @@ describe('molar mirror verify, with a service that keeps the specification and n
         expect(wrong(driven, file, found(late.stdout).whole)).toEqual({});
 
         const before = found(late.stdout).whole;
-        const damages = before.flatMap((resource) => damageOne(file, resource, draws) ?? []);
+        const damages = damageEach(file, before, draws);
         const seen = await run('verify');
         const { whole, wrong: named } = found(seen.stdout);
         expect(named.toSorted()).toEqual(
