@@ -16,9 +16,12 @@ export interface Link {
   readonly id: number;
 }
 
-/** The whole small practice, by kind. */
+let made: DemoRecord[] | undefined;
+
+/** The whole small practice, by kind; made once for all files of a worker, so that nobody may change a record. */
 export function smallPractice(): { all: DemoRecord[]; of: (type: string) => DemoRecord[] } {
-  const all = [...demoRecords('small', { today: TODAY }), ...demoActivity('small', { today: TODAY })];
+  made ??= [...demoRecords('small', { today: TODAY }), ...demoActivity('small', { today: TODAY })];
+  const all = made;
   return { all, of: (type) => all.filter((record) => record.type === type) };
 }
 
