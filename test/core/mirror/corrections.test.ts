@@ -44,7 +44,9 @@ async function correct(): Promise<void> {
 const isActive = () => queried(file, `SELECT is_active AS active FROM transactions WHERE id = ${ONE}`);
 
 async function expectCorrected(): Promise<void> {
-  expect(wrongRows(file, 'transactions', (await serverRecords(service)).get('transactions') ?? [])).toEqual([]);
+  expect(
+    wrongRows(file, 'transactions', (await serverRecords(service, ['transactions'])).get('transactions') ?? []),
+  ).toEqual([]);
   expect(isActive()).toEqual([{ active: 0 }]);
 }
 

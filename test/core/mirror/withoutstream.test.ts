@@ -41,7 +41,7 @@ describe('lists of those whom a patient referred', () => {
     });
     const { exitCode, stderr } = await syncTo(file, ['patients', '--page-size', '3'], { env, openNetwork });
     expect(exitCode, stderr).toBe(0);
-    return wrongRows(file, 'patients', (await serverRecords(service)).get('patients') ?? []);
+    return wrongRows(file, 'patients', (await serverRecords(service, ['patients'])).get('patients') ?? []);
   }
 
   async function refer(id: number, referrer: number | null) {
