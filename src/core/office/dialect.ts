@@ -54,14 +54,19 @@ export function equalsIgnoringCaseSql(text: string, other: string): string {
   return `${folded} IN ${textsSql([...new Set([foldedWanted, foldedWanted.normalize('NFD')])])}`;
 }
 
-/** Letters beyond ASCII that differ from one in case only, as `É` does from `é`. */
-function caseVariants(letter: string): string[] {
-  const letters = Array.from({ length: LAST_CASED - FIRST_LETTER }, (_, at) => String.fromCodePoint(FIRST_LETTER + at));
-  return (letters.join('').match(new RegExp(letter, 'giu')) ?? []).filter((variant) => variant !== letter);
-}
-
 /** The code points between which letters beyond ASCII have a case. */
 const [FIRST_LETTER, LAST_CASED] = [0x80, 0x1ea00];
+
+/** All of them in one text, which is made when the first is looked for. */
+let cased: string | undefined;
+
+/** Letters beyond ASCII that differ from one in case only, as `É` does from `é`. */
+function caseVariants(letter: string): string[] {
+  cased ??= Array.from({ length: LAST_CASED - FIRST_LETTER }, (_, at) => String.fromCodePoint(FIRST_LETTER + at)).join(
+    '',
+  );
+  return (cased.match(new RegExp(letter, 'giu')) ?? []).filter((variant) => variant !== letter);
+}
 
 /** The texts of the tags in a transaction as it came, in the order of their keys; `record`: JSON. */
 export function tagsOfRecordSql(record: string): string {

@@ -7,7 +7,8 @@ import { recall } from '../../../src/core/office/definitions/recall.ts';
 import { GUARANTOR_COLUMNS, guarantorsSql } from '../../../src/core/office/guarantors.ts';
 import type { OfficeReport, Question } from '../../../src/core/office/report.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
-import { openConnection } from '../../../src/sqlite/open.ts';
+import { openReadOnly } from '../../../src/core/query/sqliteopen.ts';
+import { type Connection, openConnection } from '../../../src/sqlite/open.ts';
 import { Draws } from '../../faithful/random.ts';
 import { Mirrored, queried } from './mirrored.ts';
 import { OFFICE_REPORTS } from './officereports.ts';
@@ -54,13 +55,15 @@ describe.each(DAYS.map((today, seed) => ({ today, seed })))('a made-up practice 
   const draws = new Draws(`office ${seed}`);
   const practice = new RandomPractice(draws, today);
   const hasHistory = seed % 2 === 1;
-  let file: string;
+  let connection: Connection;
   let records: Records;
 
   beforeAll(async () => {
-    file = join(folder, `${seed}.db`);
+    const file = join(folder, `${seed}.db`);
     records = await mirrorOf(file, practice, hasHistory, draws);
+    connection = openReadOnly(file);
   });
+  afterAll(() => connection.close());
 
   /** A question as the product and as the oracle understand it. */
   function asking(draws: Draws): { question: Question; oracle: Oracle } {
@@ -84,7 +87,7 @@ describe.each(DAYS.map((today, seed) => ({ today, seed })))('a made-up practice 
       const [options, answer] = draw();
       const wanted = answer(oracle);
       const asked = JSON.stringify({ options, locations: question.locations, today: question.today });
-      expect(queried(file, report.sql(question, options), report.columns(options)), asked).toStrictEqual(wanted);
+      expect(queried(connection, report.sql(question, options), report.columns(options)), asked).toStrictEqual(wanted);
       rows += wanted.length;
     }
     expect(rows).toBeGreaterThan(0);
@@ -93,7 +96,7 @@ describe.each(DAYS.map((today, seed) => ({ today, seed })))('a made-up practice 
   it('finds phones, last payment and next visit of guarantors', () => {
     const { question, oracle } = asking(new Draws(`guarantors ${seed}`));
     const ids = [...practice.patientIds, '77'];
-    expect(queried(file, guarantorsSql(question, ids), GUARANTOR_COLUMNS)).toStrictEqual(oracle.guarantors(ids));
+    expect(queried(connection, guarantorsSql(question, ids), GUARANTOR_COLUMNS)).toStrictEqual(oracle.guarantors(ids));
   });
 });
 

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OfficeReport, Question } from '../../../src/core/office/report.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
+import { openReadOnly } from '../../../src/core/query/sqliteopen.ts';
 import type { DemoRecord } from '../../../src/demo/practice.ts';
+import type { Connection } from '../../../src/sqlite/open.ts';
 import { linksOf, NOW, smallPractice, TODAY } from '../../demo/smallpractice.ts';
 import { Draws } from '../../faithful/random.ts';
 import { ORGANIZATION, organizationRecords, tokenRecords } from '../../support/practice.ts';
@@ -39,7 +41,7 @@ function firstPatients(): DemoRecord[] {
 }
 
 let folder: string;
-let file: string;
+let connection: Connection;
 let service: TestService;
 let records: Records;
 let zones: ReadonlyMap<string, string>;
@@ -56,7 +58,7 @@ async function recordsOf(resource: string): Promise<Fields[]> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-office-'));
-  file = join(folder, 'demo.db');
+  const file = join(folder, 'demo.db');
   const lines = firstPatients();
   zones = new Map(
     lines.filter(({ type }) => type === 'Location').map(({ id, timezone }) => [String(id), String(timezone)]),
@@ -68,9 +70,11 @@ beforeAll(async () => {
   const mirrored = new Mirrored(file, false);
   await mirrored.load(read);
   await mirrored.close();
+  connection = openReadOnly(file);
 });
 
 afterAll(async () => {
+  connection?.close();
   await service?.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -104,7 +108,7 @@ it.each(OFFICE_REPORTS.map(({ name }) => name))('%s lists what the API answers',
   for (let number = 0; number < QUESTIONS; number++) {
     const [options, answer] = draw();
     const wanted = answer(oracle);
-    const got = queried(file, report.sql(question(), options), report.columns(options));
+    const got = queried(connection, report.sql(question(), options), report.columns(options));
     expect(got, JSON.stringify(options)).toStrictEqual(wanted);
     rows += wanted.length;
   }
@@ -114,7 +118,11 @@ it.each(OFFICE_REPORTS.map(({ name }) => name))('%s lists what the API answers',
 it('recall knows the last visits that the service calculates', async () => {
   const statuses = [...new Set(records.patients.map(({ patientStatus }) => String(patientStatus)))];
   const options = { months: 0, includeNeverSeen: true, patientStatuses: statuses };
-  const rows: Row[] = queried(file, reportOf('recall').sql(question(), options), reportOf('recall').columns(options));
+  const rows: Row[] = queried(
+    connection,
+    reportOf('recall').sql(question(), options),
+    reportOf('recall').columns(options),
+  );
   const filter = `patient.id->[${rows.map((row) => row['patient.id']).join()}]`;
   const query = { filter, responseFields: 'ALL' };
   const calculated = (await service.call('GET', '/patients/calculated', { query })).body.data as Fields[];

@@ -4,8 +4,8 @@ import { SqlMirror } from '../../../src/core/mirror/sql/sqlmirror.ts';
 import { SqliteDatabase } from '../../../src/core/mirror/sqlite/database.ts';
 import { MIRROR_TABLES, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 import type { OfficeColumn } from '../../../src/core/office/report.ts';
-import { openReadOnly } from '../../../src/core/query/sqliteopen.ts';
 import { SqliteQuery } from '../../../src/core/query/sqlitequery.ts';
+import type { Connection } from '../../../src/sqlite/open.ts';
 import type { Fields, Row } from './records.ts';
 
 /** Resources that reports read. */
@@ -72,26 +72,21 @@ function textsOf(records: readonly Fields[]) {
 }
 
 /** The rows of a statement as `molar query` reads them, by the names of a report's columns. */
-export function queried(file: string, sql: string, columns: readonly OfficeColumn[]): Row[] {
-  const connection = openReadOnly(file);
-  try {
-    const query = new SqliteQuery(connection, { sql, parameters: {}, partial: false });
-    const own = columns.filter(({ name }) => !/^(location|provider|operatory)\.name$/.test(name));
-    const names = own.map(({ name }) =>
-      name
-        .replace('.', '_')
-        .replace(/([a-z])([A-Z])/g, '$1_$2')
-        .toLowerCase(),
-    );
-    expect(query.names).toEqual(names);
-    const rows: (readonly unknown[])[] = [];
-    for (let part = query.next(1000); part.length > 0; part = query.next(1000)) rows.push(...part);
-    return rows.map((row) =>
-      Object.fromEntries(own.map(({ name, kind }, at) => [name, plainValue(kind, row[at] ?? null)])),
-    );
-  } finally {
-    connection.close();
-  }
+export function queried(connection: Connection, sql: string, columns: readonly OfficeColumn[]): Row[] {
+  const query = new SqliteQuery(connection, { sql, parameters: {}, partial: false });
+  const own = columns.filter(({ name }) => !/^(location|provider|operatory)\.name$/.test(name));
+  const names = own.map(({ name }) =>
+    name
+      .replace('.', '_')
+      .replace(/([a-z])([A-Z])/g, '$1_$2')
+      .toLowerCase(),
+  );
+  expect(query.names).toEqual(names);
+  const rows: (readonly unknown[])[] = [];
+  for (let part = query.next(1000); part.length > 0; part = query.next(1000)) rows.push(...part);
+  return rows.map((row) =>
+    Object.fromEntries(own.map(({ name, kind }, at) => [name, plainValue(kind, row[at] ?? null)])),
+  );
 }
 
 function plainValue(kind: OfficeColumn['kind'], value: unknown): string | number | boolean | null {
