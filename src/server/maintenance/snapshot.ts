@@ -4,7 +4,7 @@ import sql from 'sql-template-tag';
 import { removeFile } from '../../filesystem/durable.ts';
 import { type Connection, openConnection } from '../../sqlite/open.ts';
 import type { Dialect } from '../store/migrations/dialects.ts';
-import { readSchema } from '../store/schema/introspection.ts';
+import { hasTable } from '../store/schema/introspection.ts';
 import { Statements } from '../store/sqlite/statements.ts';
 import { type Reader, StoreUnusable } from '../store/store.ts';
 
@@ -74,8 +74,7 @@ export interface Snapshot {
 /** Refuses a state in which a part of an import is published: what is left of it would not come along. Throws `StoreUnusable`. */
 export async function refuseImporting({ read, dialect }: Snapshot, name: string): Promise<void> {
   // An earlier molar has no such table.
-  const { tables } = await readSchema(read, dialect);
-  if (!tables.some((table) => table.name === 'imports')) return;
+  if (!(await hasTable(read, dialect, 'imports'))) return;
   if ((await read.get(sql`SELECT 1 AS found FROM imports LIMIT 1`)) === undefined) return;
   throw new StoreUnusable(
     `${name} has an import that is published in part.`,

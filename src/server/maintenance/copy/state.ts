@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
 import type { Dialect } from '../../store/migrations/dialects.ts';
-import { type DatabaseSchema, readSchema } from '../../store/schema/introspection.ts';
+import { type DatabaseSchema, hasTable } from '../../store/schema/introspection.ts';
 import { type Reader, StoreUnusable, type Transaction } from '../../store/store.ts';
 import { contentTables } from '../tables.ts';
 import type { Values } from './rows.ts';
@@ -86,8 +86,7 @@ async function writeState(tx: Transaction, name: string, value: string): Promise
 
 /** Refuses a store into which a copy was begun and not completed: it has some of the records. Throws `StoreUnusable`. */
 export async function refuseUnfinished(read: Reader, dialect: Dialect): Promise<void> {
-  const { tables } = await readSchema(read, dialect);
-  if (!tables.some(({ name }) => name === STATE_TABLE)) return;
+  if (!(await hasTable(read, dialect, STATE_TABLE))) return;
   throw new StoreUnusable(
     'The database has an unfinished copy, which was not completed.',
     'Run the same molar server migrate or molar server restore again: it resumes.',

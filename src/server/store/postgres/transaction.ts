@@ -4,7 +4,6 @@ import { queueEntries } from '../auditlog.ts';
 import { CountBuffer, writeCounts } from '../counts.ts';
 import { writeLogs } from '../logs.ts';
 import { lockLastId, nextId, Sequences } from '../sequences.ts';
-import { statement } from '../statement.ts';
 import type { CountChange, LogRow, Reader, Statement, Transaction } from '../store.ts';
 import { writeSelected } from '../streamheads.ts';
 import type { Connection } from './statements.ts';
@@ -171,8 +170,11 @@ export async function writeNoted(tx: PostgresTransaction, noted: readonly Noted[
  */
 const WAYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'];
 
-/** Settings by name, where the database knows them; others that speak its protocol may not. */
-const SETTINGS = `('plan_cache_mode', ${WAYS.map((name) => `'${name}'`).join(', ')})`;
+const SETTINGS = ['plan_cache_mode', ...WAYS];
+
+/** Those of some settings that the database knows, which others that speak its protocol may not; `pg_settings` takes milliseconds. */
+const known = (names: readonly string[]) =>
+  `unnest(ARRAY['${names.join("', '")}']) AS known (name) WHERE current_setting(name, true) IS NOT NULL`;
 
 /**
  * What makes a transaction of requests find what it writes by indexes. The planner takes a table that is nearly always
@@ -180,10 +182,9 @@ const SETTINGS = `('plan_cache_mode', ${WAYS.map((name) => `'${name}'`).join(', 
  * one end to the other.
  */
 export async function planByIndex(read: Reader): Promise<string> {
-  const known = await read.all<{ name: string }>(
-    statement`SELECT name FROM pg_settings WHERE name = ANY (${`{${WAYS.join(',')}}`})`,
-  );
-  return known.map(({ name }) => `SET LOCAL ${name} = off`).join('; ');
+  const text = `SELECT name FROM ${known(WAYS)}`;
+  const ways = await read.all<{ name: string }>({ sql: text, text, values: [] });
+  return ways.map(({ name }) => `SET LOCAL ${name} = off`).join('; ');
 }
 
 /**
@@ -193,7 +194,7 @@ export async function planByIndex(read: Reader): Promise<string> {
 export async function planForBulkLoad(connection: Connection): Promise<void> {
   await connection.command(
     `SELECT set_config(name, CASE name WHEN 'plan_cache_mode' THEN 'force_generic_plan' ELSE 'off' END, true)
-      FROM pg_settings WHERE name IN ${SETTINGS}`,
+      FROM ${known(SETTINGS)}`,
   );
 }
 
@@ -201,7 +202,7 @@ export async function planForBulkLoad(connection: Connection): Promise<void> {
 export async function planForReading(connection: Connection, tables: readonly string[]): Promise<void> {
   connection.replan();
   await connection.command(
-    `SELECT set_config(name, reset_val, true) FROM pg_settings WHERE name IN ${SETTINGS}; SAVEPOINT analyzing`,
+    `SELECT set_config(name, reset_val, true) FROM pg_settings WHERE name IN ('${SETTINGS.join("', '")}'); SAVEPOINT analyzing`,
   );
   try {
     await connection.command(`ANALYZE ${tables.join(', ')}`);

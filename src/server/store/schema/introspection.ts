@@ -47,6 +47,16 @@ export async function readSchema(read: Reader, dialect: Dialect): Promise<Databa
   };
 }
 
+/** Whether the schema has a table: for who needs to know no more of it, since to read all of it takes much longer. */
+export async function hasTable(read: Reader, dialect: Dialect, name: string): Promise<boolean> {
+  const found =
+    dialect === 'sqlite'
+      ? sql`SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = ${name}`
+      : sql`SELECT 1 AS found FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace
+          WHERE t.relname = ${name} AND n.nspname = current_schema() AND t.relkind IN ('r', 'p')`;
+  return (await read.get(found)) !== undefined;
+}
+
 /** Something of a SQLite database that acts or answers by itself. */
 export interface Program {
   readonly type: 'trigger' | 'view';
