@@ -15,13 +15,17 @@ export interface TestDatabase {
 const WITHOUT = 'needs PostgreSQL: start it on this machine, or give its address in MOLAR_TEST_POSTGRES';
 
 /** A test with a schema of its own: without PostgreSQL it fails where all checks must run (CI=true), and is told as skipped elsewhere. */
-export function postgresTest(name: string, run: (database: TestDatabase) => Promise<void>): void {
+export function postgresTest(
+  name: string,
+  run: (database: TestDatabase) => Promise<void>,
+  make: () => Promise<TestDatabase> = testDatabase,
+): void {
   it(name, async (context) => {
     if (!(await answers())) {
       if (process.env.CI === 'true') throw new Error(`This test ${WITHOUT}.`);
       return context.skip(WITHOUT);
     }
-    const database = await testDatabase();
+    const database = await make();
     try {
       await run(database);
     } finally {

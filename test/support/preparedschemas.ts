@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { openPostgresStore } from '../../src/server/store/postgres/store.ts';
-import { type TestDatabase, testDatabase } from './postgres.ts';
+import { postgresTest, type TestDatabase, testDatabase } from './postgres.ts';
 
 /** A schema with molar's tables, and what it was when they were made. */
 interface Prepared extends TestDatabase {
@@ -19,8 +19,19 @@ const free: Prepared[] = [];
 /** Fewer than a server has by itself, since each takes PostgreSQL longer than most requests: two transactions still meet. */
 const CONNECTIONS = 'readers=4&writers=2';
 
+/** For a service: as `preparedSchema`, and with few connections. */
+export async function preparedDatabase(): Promise<TestDatabase> {
+  const lent = await preparedSchema();
+  return { ...lent, url: `${lent.url}&${CONNECTIONS}` };
+}
+
+/** As `postgresTest`, with a `preparedSchema`. */
+export function preparedTest(name: string, run: (database: TestDatabase) => Promise<void>): void {
+  postgresTest(name, run, preparedSchema);
+}
+
 /** A schema as a server's first start leaves it. When dropped it is emptied for another, unless its tables were altered. */
-export async function preparedDatabase(): Promise<Pick<TestDatabase, 'url' | 'drop'>> {
+export async function preparedSchema(): Promise<TestDatabase> {
   const prepared = free.pop() ?? (await prepare());
   let isLent = true;
   const drop = async () => {
@@ -29,17 +40,16 @@ export async function preparedDatabase(): Promise<Pick<TestDatabase, 'url' | 'dr
     isLent = false;
     await giveBack(prepared);
   };
-  return { url: prepared.url, drop };
+  return { url: prepared.url, schema: prepared.schema, drop };
 }
 
 async function prepare(): Promise<Prepared> {
   const database = await testDatabase();
-  const url = `${database.url}&${CONNECTIONS}`;
-  await (await openPostgresStore(url)).close();
+  await (await openPostgresStore(database.url)).close();
   const client = new pg.Client(database.url);
   await client.connect();
   await client.query(await emptyingOf(client));
-  return { ...database, url, client, shape: await shapeOf(client), held: 0 };
+  return { ...database, client, shape: await shapeOf(client), held: 0 };
 }
 
 async function giveBack(prepared: Prepared): Promise<void> {

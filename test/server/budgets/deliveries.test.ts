@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { refusalOf } from '../../support/calls.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../../support/ids.ts';
-import { testDatabase } from '../../support/postgres.ts';
 import { bareRecords } from '../../support/practice.ts';
+import { preparedSchema } from '../../support/preparedschemas.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { testPostgres } from '../../support/services.ts';
 import { budgetMetrics } from './metrics.ts';
@@ -128,7 +128,7 @@ describe('unfinished async deliveries (contract §8)', () => {
 describe('the budget of deliveries', () => {
   it('holds for all servers of a database, and for those that start later', async (context) => {
     if ((await testPostgres()) === undefined) return context.skip('needs PostgreSQL');
-    const database = await testDatabase();
+    const database = await preparedSchema();
     closing.push(() => database.drop());
     const options = { database: database.url };
     const servers = [await halted(options), await halted(options, [])];

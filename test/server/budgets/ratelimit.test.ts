@@ -14,7 +14,7 @@ import {
 import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import type { Store } from '../../../src/server/store/store.ts';
 import { TestClock } from '../../support/clock.ts';
-import { postgresTest } from '../../support/postgres.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 
 /** The headers of a bucket of a rate with so much left; `wait` where a request was refused. */
 function headers(rate: number, left: number, wait?: number) {
@@ -264,7 +264,7 @@ describe('the rate limit of shares', () => {
   });
 });
 
-postgresTest('servers that share a database share the buckets, whatever their clocks say', async ({ url }) => {
+preparedTest('servers that share a database share the buckets, whatever their clocks say', async ({ url }) => {
   const stores = [await openPostgresStore(url), await openPostgresStore(url)];
   const clocks = [new TestClock(), new TestClock()];
   const [first, second] = stores.map((store, n) => rateLimitOf(store, 100, (clocks[n] as TestClock).now)) as [

@@ -6,8 +6,8 @@ import { expect, it } from 'vitest';
 import { IdempotencyKeys } from '../../../src/server/http/idempotency.ts';
 import { idsOf, refusalOf } from '../../support/calls.ts';
 import { PDF } from '../../support/files.ts';
-import { postgresTest } from '../../support/postgres.ts';
 import { bareRecords } from '../../support/practice.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { testService } from '../../support/service.ts';
 
 it('an Idempotency-Key outlives the server (D46), and is the key of this file', async () => {
@@ -30,7 +30,7 @@ it('an Idempotency-Key outlives the server (D46), and is the key of this file', 
   await rm(data, { recursive: true });
 });
 
-postgresTest('of two servers that got the same request one does it, whatever comes of the other', async (database) => {
+preparedTest('of two servers that got the same request one does it, whatever comes of the other', async (database) => {
   const servers = [
     await testService(bareRecords(), { database: database.url }),
     await testService([], { database: database.url }),

@@ -4,8 +4,9 @@ import type { Service } from '../../../src/server/service.ts';
 import { SCHEMA } from '../../../src/server/store/schema/schema.ts';
 import type { ImportClaim } from '../../../src/server/store/store.ts';
 import { big } from '../../support/ids.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { bareRecords, line } from '../../support/practice.ts';
+import { preparedSchema } from '../../support/preparedschemas.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { testPostgres } from '../../support/services.ts';
 import { importInParts, killedOnceDecided, resume } from '../import/staged/stores.ts';
@@ -15,7 +16,7 @@ let servers: TestService[] = [];
 
 beforeEach(async () => {
   if ((await testPostgres()) === undefined) return;
-  database = await testDatabase();
+  database = await preparedSchema();
   const options = { database: database.url };
   servers = [await testService(bareRecords(), options)];
   servers.push(await testService([], options));

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Lease } from '../../../src/server/scheduler.ts';
 import { TestClock } from '../../support/clock.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { bareRecords } from '../../support/practice.ts';
+import { preparedSchema } from '../../support/preparedschemas.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { testPostgres } from '../../support/services.ts';
 import { ownOrg, ownPositions } from '../stream/told.ts';
@@ -15,7 +16,7 @@ let clock: TestClock;
 
 beforeEach(async () => {
   if ((await testPostgres()) === undefined) return;
-  database = await testDatabase();
+  database = await preparedSchema();
   clock = new TestClock();
   const options = { database: database.url, clock, rateLimit: RATE };
   servers = [await testService(bareRecords(), options)];

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { onPostgres, postgresTest } from '../../support/postgres.ts';
+import { onPostgres } from '../../support/postgres.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, type Listener, listen } from './listening.ts';
 
@@ -47,13 +48,13 @@ it('sixteen organizations that write at once each hear their own messages, in or
   await service.close();
 });
 
-postgresTest('so they do on two servers with one database', async ({ url }) => {
+preparedTest('so they do on two servers with one database', async ({ url }) => {
   const servers = [await testService(RECORDS, { database: url }), await testService([], { database: url })];
   await expectEachItsOwn(servers);
   for (const server of servers) await server.close();
 });
 
-postgresTest('an organization writes and is heard while the head of another one is locked', async ({ url, schema }) => {
+preparedTest('an organization writes and is heard while the head of another one is locked', async ({ url, schema }) => {
   const service = await testService(RECORDS, { database: url });
   await address(service);
   const [blocked = '', free = ''] = IDS;

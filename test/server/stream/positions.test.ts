@@ -7,8 +7,9 @@ import { appendMessage } from '../../../src/server/stream/outbox.ts';
 import { TestClock } from '../../support/clock.ts';
 import { downgradeScript } from '../../support/downgrade.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../../support/ids.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
 import { line, organizationRecords, tokenRecords } from '../../support/practice.ts';
+import { preparedSchema } from '../../support/preparedschemas.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { check, linesOf } from '../maintenance/practices.ts';
@@ -26,7 +27,7 @@ const listeners: Listener[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-positions-'));
-  database = process.env.MOLAR_TEST_STORE === 'postgres' ? await testDatabase() : undefined;
+  database = process.env.MOLAR_TEST_STORE === 'postgres' ? await preparedSchema() : undefined;
   service = await opened(RECORDS);
 });
 afterEach(async () => {

@@ -3,7 +3,8 @@ import { describe, expect } from 'vitest';
 import { buildApp } from '../../../../src/server/http/app.ts';
 import { StoreFault } from '../../../../src/server/store/faults.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
-import { type Gate, gateTo, onPostgres, postgresTest, type TestDatabase } from '../../../support/postgres.ts';
+import { type Gate, gateTo, onPostgres, type TestDatabase } from '../../../support/postgres.ts';
+import { preparedTest } from '../../../support/preparedschemas.ts';
 import { testService } from '../../../support/service.ts';
 
 const TAG = { tagText: 'New', tagType: 'PAYMENT_TAG', isPredefined: false };
@@ -14,7 +15,7 @@ async function behindGate(database: TestDatabase, work: (gate: Gate) => Promise<
 }
 
 describe('a database that is away', () => {
-  postgresTest('is told as 503 with Retry-After, and comes back by itself', (database) =>
+  preparedTest('is told as 503 with Retry-After, and comes back by itself', (database) =>
     behindGate(database, async (gate) => {
       const service = await testService(undefined, { database: gate.url });
       const list = () => service.call('GET', '/patients', { query: { lastId: 0 } });
@@ -35,7 +36,7 @@ describe('a database that is away', () => {
     }),
   );
 
-  postgresTest('says nothing any more: /readyz is 503 within 2 s, for everybody who polls, until it does', (database) =>
+  preparedTest('says nothing any more: /readyz is 503 within 2 s, for everybody who polls, until it does', (database) =>
     behindGate(database, async (gate) => {
       const service = await testService([], { database: gate.url, statementTimeoutMs: 60_000 });
       const ready = async () => {
@@ -60,7 +61,7 @@ describe('a database that is away', () => {
     }),
   );
 
-  postgresTest(
+  preparedTest(
     'is another thing than one with much to do: /readyz does not wait for the works before it',
     async (database) => {
       const service = await testService([], { database: `${database.url}&readers=2&writers=1` });
@@ -75,7 +76,7 @@ describe('a database that is away', () => {
     },
   );
 
-  postgresTest('ends a write that is under way, and nothing of it stays', (database) =>
+  preparedTest('ends a write that is under way, and nothing of it stays', (database) =>
     behindGate(database, async (gate) => {
       const store = await openPostgresStore(gate.url);
       const write = store.write(async (tx) => {
@@ -90,7 +91,7 @@ describe('a database that is away', () => {
     }),
   );
 
-  postgresTest('that ends all sessions is asked again, on new ones', async (database) => {
+  preparedTest('that ends all sessions is asked again, on new ones', async (database) => {
     const url = `${database.url}&application_name=${database.schema}`;
     const store = await openPostgresStore(url);
     await Promise.all(Array.from({ length: 8 }, () => store.read.get(sql`SELECT 1 AS one`)));
@@ -108,7 +109,7 @@ describe('a database that is away', () => {
 describe('a statement that takes too long', () => {
   const SLOW = sql`SELECT pg_sleep(20)`;
 
-  postgresTest('is ended, for reading and for writing, and the store goes on', async (database) => {
+  preparedTest('is ended, for reading and for writing, and the store goes on', async (database) => {
     for (const switches of ['', '&prepare=off']) {
       const store = await openPostgresStore(database.url + switches, { timeoutMs: 1000 });
       await expect(store.read.get(SLOW)).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
@@ -118,7 +119,7 @@ describe('a statement that takes too long', () => {
     }
   });
 
-  postgresTest('is answered with 408, also when it waits for another process', async (database) => {
+  preparedTest('is answered with 408, also when it waits for another process', async (database) => {
     const service = await testService(undefined, {
       database: `${database.url}&application_name=molar`,
       statementTimeoutMs: 2000,
@@ -133,7 +134,7 @@ describe('a statement that takes too long', () => {
     await service.close();
   });
 
-  postgresTest('does not end a write that fills tables', async (database) => {
+  preparedTest('does not end a write that fills tables', async (database) => {
     const store = await openPostgresStore(database.url, { timeoutMs: 1000 });
     await store.write(async (tx) => {
       await tx.beginBulkLoad([]);
@@ -144,7 +145,7 @@ describe('a statement that takes too long', () => {
 });
 
 describe('a fault of the database', () => {
-  postgresTest('repeats no value of a record', async (database) => {
+  preparedTest('repeats no value of a record', async (database) => {
     const store = await openPostgresStore(database.url);
     const secret = 'Somebody';
     const faults = await Promise.all(
@@ -163,7 +164,7 @@ describe('a fault of the database', () => {
     await store.close();
   });
 
-  postgresTest('unknown to us is a 500 that says nothing', async (database) => {
+  preparedTest('unknown to us is a 500 that says nothing', async (database) => {
     const service = await testService([], { database: database.url });
     await service.service.store.write((tx) => tx.run(sql`DROP TABLE access_tokens`));
     const logged: unknown[] = [];

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ENTRY_COLUMNS } from '../../../../src/server/store/auditlog.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import type { Store } from '../../../../src/server/store/store.ts';
-import { type TestDatabase, testDatabase } from '../../../support/postgres.ts';
+import type { TestDatabase } from '../../../support/postgres.ts';
+import { preparedSchema } from '../../../support/preparedschemas.ts';
 import { testPostgres } from '../../../support/services.ts';
 
 let database: TestDatabase | undefined;
@@ -10,7 +11,7 @@ let stores: Store[] = [];
 
 beforeEach(async () => {
   if ((await testPostgres()) === undefined) return;
-  database = await testDatabase();
+  database = await preparedSchema();
   stores = [await openPostgresStore(database.url), await openPostgresStore(database.url)];
 });
 afterEach(async () => {

@@ -5,8 +5,9 @@ import type { Store } from '../../../../src/server/store/store.ts';
 import { appendMessage, readMessages } from '../../../../src/server/stream/outbox.ts';
 import type { CallOptions } from '../../../support/calls.ts';
 import { LOCATIONS, OPERATORIES, ORGANIZATION, PATIENTS, PROVIDERS } from '../../../support/ids.ts';
-import { postgresTest, type TestDatabase } from '../../../support/postgres.ts';
+import type { TestDatabase } from '../../../support/postgres.ts';
 import { bareRecords, line } from '../../../support/practice.ts';
+import { preparedTest } from '../../../support/preparedschemas.ts';
 import { testService } from '../../../support/service.ts';
 
 type Question = readonly [path: string, options?: CallOptions, method?: string];
@@ -53,7 +54,7 @@ async function opened(database: TestDatabase, work: (store: Store) => Promise<vo
 }
 
 describe('what PostgreSQL does another way than SQLite', () => {
-  postgresTest('collation: text is compared and sorted by its bytes', async () => {
+  preparedTest('collation: text is compared and sorted by its bytes', async () => {
     const names = ['Zoe', 'anna', 'Ánna', 'Öz', 'o', '\u{1F9B7}a', '\u{FFFD}', 'a-b', 'a b', 'ab'];
     const answers = await alike(named(...names), [
       patients('lastName~=a'),
@@ -65,7 +66,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     expect(ids(answers)).toEqual([[2, 8, 9, 10], [3], [6], [7], [8]]);
   });
 
-  postgresTest('collation: columns of text have the collation "C", whatever that of the database is', (database) =>
+  preparedTest('collation: columns of text have the collation "C", whatever that of the database is', (database) =>
     opened(database, async (store) => {
       const others = await store.read.all(sql`SELECT table_name, column_name FROM information_schema.columns
         WHERE table_schema = current_schema() AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'`);
@@ -73,7 +74,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     }),
   );
 
-  postgresTest('case folding: letters are folded by Unicode, not by the locale of the database', async () => {
+  preparedTest('case folding: letters are folded by Unicode, not by the locale of the database', async () => {
     const answers = await alike(named('ÅSE', 'åse', 'İlker', 'straße', 'STRASSE', 'ΣΟΦΟΣ', 'e\u0301va', 'ÉVA'), [
       patients('lastName~=ås'),
       patients('lastName<>=ILK'),
@@ -85,7 +86,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     expect(ids(answers)).toEqual([[1, 2], [], [5], [6], [7], [7, 8]]);
   });
 
-  postgresTest('null order: a record without a value comes where its id puts it', async () => {
+  preparedTest('null order: a record without a value comes where its id puts it', async () => {
     const records = [
       ...named('A', 'B', 'C'),
       line('PatientV1', { id: 4, firstName: 'D', lastName: 'D', chartNumber: 'x' }),
@@ -99,7 +100,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     expect(ids(answers)).toEqual([[1, 2, 3], [4], [1, 2, 3, 4], []]);
   });
 
-  postgresTest('number width: ids up to 2^53 − 1, and sums of cents beyond 32 bits', async () => {
+  preparedTest('number width: ids up to 2^53 − 1, and sums of cents beyond 32 bits', async () => {
     const last = Number.MAX_SAFE_INTEGER;
     const charge = (id: number, amount: number) =>
       line('Transaction', {
@@ -129,7 +130,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     expect(answers[2]?.text).toContain('121474836.48');
   });
 
-  postgresTest('LIKE: %, _ and \\ stand for themselves, and astral characters are whole', async () => {
+  preparedTest('LIKE: %, _ and \\ stand for themselves, and astral characters are whole', async () => {
     const answers = await alike(named('100%', '100', 'a_b', 'axb', 'a\\b', '\u{1F9B7}\u{1F9B7}', 'x\u{1F9B7}'), [
       patients('lastName<>=%'),
       patients('lastName~=a_'),
@@ -141,7 +142,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     expect(ids(answers)).toEqual([[1], [3], [3], [5], [6, 7], [6]]);
   });
 
-  postgresTest('time zones: that of the session changes nothing', async (database) => {
+  preparedTest('time zones: that of the session changes nothing', async (database) => {
     const url = database.url.replace(
       'search_path',
       'timezone=Pacific/Kiritimati%20-c%20datestyle=German%20-c%20search_path',
@@ -160,7 +161,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     await store.close();
   });
 
-  postgresTest(
+  preparedTest(
     'sequence visibility: a reader never sees a message above one that is still to come',
     async (database) => {
       const [one, other] = [await openPostgresStore(database.url), await openPostgresStore(database.url)];
@@ -208,7 +209,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     },
   );
 
-  postgresTest('NUL: refused wherever a caller may send one, and harmless where it gets through', async (database) => {
+  preparedTest('NUL: refused wherever a caller may send one, and harmless where it gets through', async (database) => {
     const answers = await alike(named('Nul'), [
       patients('lastName==Nul\0'),
       patients('lastName<>=\0'),
@@ -220,7 +221,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     });
   });
 
-  postgresTest('booleans: true and false are told apart from each other and from nothing', async () => {
+  preparedTest('booleans: true and false are told apart from each other and from nothing', async () => {
     const visit = (id: number, asap: boolean) =>
       line('AppointmentV1', {
         id,
@@ -240,13 +241,13 @@ describe('what PostgreSQL does another way than SQLite', () => {
     expect(ids(answers)).toEqual([[1], [2, 3], [2, 3]]);
   });
 
-  postgresTest('parameter limits: long lists of a filter fit into a statement', async () => {
+  preparedTest('parameter limits: long lists of a filter fit into a statement', async () => {
     const many = Array.from({ length: 9_000 }, (_, index) => index + 1);
     const answers = await alike(named('A', 'B'), [patients(`id->[${many.join(',')}]`)]);
     expect(answers[0]).toMatchObject({ status: 200 });
   });
 
-  postgresTest('parameter limits: as many values as a statement of SQLite may have', (database) =>
+  preparedTest('parameter limits: as many values as a statement of SQLite may have', (database) =>
     opened(database, async (store) => {
       const values = Array.from({ length: 32_766 }, (_, index) => index);
       const row = await store.read.get(
@@ -256,7 +257,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     }),
   );
 
-  postgresTest('index width: text of the greatest length is stored, and found', async () => {
+  preparedTest('index width: text of the greatest length is stored, and found', async () => {
     const long = Array.from({ length: 255 }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7919) % 20_000))).join('');
     const twin = `${long.slice(0, -1)}x`;
     const person = (id: number, text: string) =>
@@ -275,7 +276,7 @@ describe('what PostgreSQL does another way than SQLite', () => {
     expect(ids(answers)).toEqual([[1, 2], [1]]);
   });
 
-  postgresTest('PATIENTS of the fixtures: the whole list is the same bytes', async () => {
+  preparedTest('PATIENTS of the fixtures: the whole list is the same bytes', async () => {
     const answers = await alike([], [['/patients'], ['/transactions'], ['/appointments'], ['/events'], ['/documents']]);
     expect(ids(answers.slice(0, 1))).toEqual([Object.values(PATIENTS)]);
   });

@@ -3,7 +3,8 @@ import { auditRow } from '../../../../src/server/audit/entries.ts';
 import { verifyLog } from '../../../../src/server/audit/verify.ts';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import type { Store } from '../../../../src/server/store/store.ts';
-import { onPostgres, postgresTest, type TestDatabase } from '../../../support/postgres.ts';
+import { onPostgres, type TestDatabase } from '../../../support/postgres.ts';
+import { preparedTest } from '../../../support/preparedschemas.ts';
 import { rawRows, tamper } from '../../../support/rawsql.ts';
 
 /** The entry of a read of a patient. */
@@ -45,7 +46,7 @@ afterEach(() => {
 });
 
 describe('an entry', () => {
-  postgresTest('is committed whoever holds the end of the log, and gets its place from another server', (database) =>
+  preparedTest('is committed whoever holds the end of the log, and gets its place from another server', (database) =>
     withStore(database, async (other) => {
       const killed = await openPostgresStore(`${database.url}&application_name=killed`);
       await whileLocked(database, async () => {
@@ -74,14 +75,14 @@ describe('an entry', () => {
     }),
   );
 
-  postgresTest('has its place soon after its commit, without anybody who asks for it', (database) =>
+  preparedTest('has its place soon after its commit, without anybody who asks for it', (database) =>
     withStore(database, async (store) => {
       await store.appendLogs([entry(1, 1)]);
       await expect.poll(() => stored(database)).toMatchObject([{ id: 1 }]);
     }),
   );
 
-  postgresTest('that is committed long after later ones gets a place behind them', (database) =>
+  preparedTest('that is committed long after later ones gets a place behind them', (database) =>
     withStore(database, async (store) => {
       const now = performance.now.bind(performance);
       let later = 0;
@@ -108,7 +109,7 @@ describe('an entry', () => {
 
   const far = '9223372036854775807';
 
-  postgresTest('gets its place, and verification names what somebody put beside it to stop that', (database) =>
+  preparedTest('gets its place, and verification names what somebody put beside it to stop that', (database) =>
     withStore(database, async (store) => {
       const place = { path: '', database: database.url };
       const columns = 'at, who, operation, patients, hash';
@@ -134,7 +135,7 @@ describe('an entry', () => {
     }),
   );
 
-  postgresTest('of thousands gets its place, in the order in which they were written', (database) =>
+  preparedTest('of thousands gets its place, in the order in which they were written', (database) =>
     withStore(database, async (store) => {
       await store.appendLogs(Array.from({ length: 2345 }, (_, at) => entry(1, at + 1)));
       await store.sequenceEntries();

@@ -1,11 +1,11 @@
 import sql from 'sql-template-tag';
 import { expect } from 'vitest';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
-import { postgresTest } from '../../../support/postgres.ts';
+import { preparedTest } from '../../../support/preparedschemas.ts';
 
 const PID = sql`SELECT pg_backend_pid() AS pid`;
 
-postgresTest('lookups share a connection; those of a turn that are equal are one statement', async (database) => {
+preparedTest('lookups share a connection; those of a turn that are equal are one statement', async (database) => {
   const store = await openPostgresStore(database.url);
   const lookups = [store.lookupsFor('a'), store.lookupsFor('b')];
   const numbered = sql`SELECT nextval('asked') AS asked, pg_backend_pid() AS pid`;
@@ -18,7 +18,7 @@ postgresTest('lookups share a connection; those of a turn that are equal are one
   await store.close();
 });
 
-postgresTest('a lookup whose connection was lost is done again on another', async (database) => {
+preparedTest('a lookup whose connection was lost is done again on another', async (database) => {
   const store = await openPostgresStore(database.url);
   const read = store.lookupsFor('a');
   const before = await read.get<{ pid: number }>(PID);

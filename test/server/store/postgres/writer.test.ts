@@ -2,7 +2,8 @@ import sql from 'sql-template-tag';
 import { describe, expect } from 'vitest';
 import { openPostgresStore } from '../../../../src/server/store/postgres/store.ts';
 import type { Store, Transaction } from '../../../../src/server/store/store.ts';
-import { onPostgres, postgresTest, type TestDatabase } from '../../../support/postgres.ts';
+import { onPostgres, type TestDatabase } from '../../../support/postgres.ts';
+import { preparedTest } from '../../../support/preparedschemas.ts';
 
 const set = (name: string, value: string) => (tx: Transaction) =>
   tx.run(sql`INSERT INTO settings (name, value) VALUES (${name}, ${value})`);
@@ -30,7 +31,7 @@ async function withStores(count: number, database: TestDatabase, work: (stores: 
 }
 
 describe('writes', () => {
-  postgresTest('of one turn share a commit; one that throws leaves the others alone', (database) =>
+  preparedTest('of one turn share a commit; one that throws leaves the others alone', (database) =>
     withStores(1, database, async ([store]) => {
       const before = store?.counts.commits ?? 0;
       const results = await Promise.allSettled([
@@ -52,7 +53,7 @@ describe('writes', () => {
     }),
   );
 
-  postgresTest('of one organization run one after another, whichever server they come to', (database) =>
+  preparedTest('of one organization run one after another, whichever server they come to', (database) =>
     withStores(2, database, async (stores) => {
       await stores[0]?.write(set('n', '0'));
       const increment = async (tx: Transaction) => {
@@ -64,7 +65,7 @@ describe('writes', () => {
     }),
   );
 
-  postgresTest('that go on after a statement that failed are not taken for done', (database) =>
+  preparedTest('that go on after a statement that failed are not taken for done', (database) =>
     withStores(1, database, async ([store]) => {
       const write = store?.write(async (tx) => {
         await set('a', '')(tx);
@@ -76,7 +77,7 @@ describe('writes', () => {
     }),
   );
 
-  postgresTest('whose statement fails after it was sent harm no other of their group, and say why', (database) =>
+  preparedTest('whose statement fails after it was sent harm no other of their group, and say why', (database) =>
     withStores(1, database, async ([store]) => {
       const results = await Promise.allSettled(
         ['a', 'b', 'c', 'd', 'e'].map((name) =>
@@ -100,7 +101,7 @@ describe('writes', () => {
     }),
   );
 
-  postgresTest(
+  preparedTest(
     'of a group that only asked and were refused are answered without running the others again',
     (database) =>
       withStores(1, database, async ([store]) => {
@@ -119,7 +120,7 @@ describe('writes', () => {
       }),
   );
 
-  postgresTest('get an id once, whichever server they come to and whatever fails beside them', (database) =>
+  preparedTest('get an id once, whichever server they come to and whatever fails beside them', (database) =>
     withStores(2, database, async (stores) => {
       const ids: number[] = [];
       const write = (n: number) =>
@@ -138,7 +139,7 @@ describe('writes', () => {
     }),
   );
 
-  postgresTest('of several organizations do not wait for each other', (database) =>
+  preparedTest('of several organizations do not wait for each other', (database) =>
     withStores(1, database, async ([store]) => {
       const order: string[] = [];
       let release = () => {};
@@ -158,7 +159,7 @@ describe('writes', () => {
     }),
   );
 
-  postgresTest('that somebody else was faster with are done again, and see what is there', (database) =>
+  preparedTest('that somebody else was faster with are done again, and see what is there', (database) =>
     withStores(2, database, async ([one, other]) => {
       let tries = 0;
       await one?.write(async (tx) => {
@@ -171,7 +172,7 @@ describe('writes', () => {
     }),
   );
 
-  postgresTest('that wait for each other in a circle are done again', (database) =>
+  preparedTest('that wait for each other in a circle are done again', (database) =>
     withStores(2, database, async (stores) => {
       await stores[0]?.write(set('a', ''));
       await stores[0]?.write(set('b', ''));
@@ -194,7 +195,7 @@ describe('writes', () => {
     }),
   );
 
-  postgresTest('number the rows of logs without a gap, in the order of commits', (database) =>
+  preparedTest('number the rows of logs without a gap, in the order of commits', (database) =>
     withStores(2, database, async (stores) => {
       const write = (n: number) =>
         stores[n % 2]?.write(
@@ -210,7 +211,7 @@ describe('writes', () => {
     }),
   );
 
-  postgresTest('tell those who listen, on this server and on others', (database) =>
+  preparedTest('tell those who listen, on this server and on others', (database) =>
     withStores(2, database, async ([one, other]) => {
       const heard: string[] = [];
       one?.onCommit(() => heard.push('own'));
@@ -223,7 +224,7 @@ describe('writes', () => {
 });
 
 describe('a write that fills tables', () => {
-  postgresTest('runs by itself, while others go on', (database) =>
+  preparedTest('runs by itself, while others go on', (database) =>
     withStores(1, database, async ([store]) => {
       const order: string[] = [];
       let release = () => {};
@@ -244,7 +245,7 @@ describe('a write that fills tables', () => {
     }),
   );
 
-  postgresTest('may tell more than memory should hold, in order', (database) =>
+  preparedTest('may tell more than memory should hold, in order', (database) =>
     withStores(1, database, async ([store]) => {
       await store?.write((tx) => tx.append(told(0)));
       await store?.write(async (tx) => {
@@ -260,7 +261,7 @@ describe('a write that fills tables', () => {
 });
 
 describe('a store', () => {
-  postgresTest('leaves no connection open when it is closed', async (database) => {
+  preparedTest('leaves no connection open when it is closed', async (database) => {
     const marked = `${database.url}&application_name=${database.schema}`;
     const store = await openPostgresStore(marked);
     await store.write(set('a', ''));

@@ -2,8 +2,8 @@ import sql from 'sql-template-tag';
 import { describe, expect } from 'vitest';
 import { Relay } from '../../../../src/server/stream/relay/relay.ts';
 import { ORGANIZATION } from '../../../support/ids.ts';
-import { postgresTest } from '../../../support/postgres.ts';
 import { bareRecords } from '../../../support/practice.ts';
+import { preparedTest } from '../../../support/preparedschemas.ts';
 import { type TestService, testService } from '../../../support/service.ts';
 import { ownOrg, ownPositions } from '../told.ts';
 import { FakeBroker, TARGET, until, writeMessages } from './fakebroker.ts';
@@ -21,7 +21,7 @@ const leases = ({ service }: TestService) =>
   service.store.read.all(sql`SELECT name FROM leases WHERE name LIKE 'relay %'`);
 
 describe('relays of one broker on one database', () => {
-  postgresTest('take turns: one sends, and another goes on where that stopped', async (database) => {
+  preparedTest('take turns: one sends, and another goes on where that stopped', async (database) => {
     const servers = [
       await testService(bareRecords(), { database: database.url }),
       await testService([], { database: database.url }),
@@ -46,7 +46,7 @@ describe('relays of one broker on one database', () => {
     }
   });
 
-  postgresTest('send nothing while another server is taken for the one', async (database) => {
+  preparedTest('send nothing while another server is taken for the one', async (database) => {
     const server = await testService(bareRecords(), { database: database.url });
     const broker = new FakeBroker();
     const { store } = server.service;
