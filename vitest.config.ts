@@ -42,6 +42,15 @@ const ALONE = ['test/server/stream/{crowd,relay/{pauses,rabbitmq}}.test.ts', 'te
 /** Everything else is in the group `unit`, so that a new folder is in one; test/torture and test/windows have configurations of their own. */
 const OTHER_GROUPS = ['test/{contract,acceptance,torture,windows}/**'];
 
+const SAME_ON_BOTH = [
+  // What shapes an answer asks nothing of a store that other files do not ask.
+  'test/contract/{success,responsefields,filtererrors,bodies}.test.ts',
+  // A large practice takes no other statements than the generated ones of the same report.
+  'test/server/reports/aging/demo.test.ts',
+  // Each of their tests names its store.
+  'test/server/stream/{epochs,relay/twoservers}.test.ts',
+];
+
 const onPostgres = project(
   'postgres',
   // Below test/server/store each store has a folder of its own, that needs no telling.
@@ -53,8 +62,7 @@ const onPostgres = project(
   {
     seconds: 360,
     env: { MOLAR_TEST_STORE: 'postgres' },
-    // What shapes an answer asks nothing of a store that other files do not ask.
-    exclude: [...ALONE, 'test/contract/{success,responsefields,filtererrors,bodies}.test.ts', ...filesWithoutStore()],
+    exclude: [...ALONE, ...SAME_ON_BOTH, ...filesWithoutStore()],
   },
 );
 

@@ -4,6 +4,7 @@ import type { FilterKey } from '../../src/catalog/filter/check.ts';
 import type { Operator } from '../../src/catalog/operators.ts';
 import { type Called, idsOf, rowOf } from '../support/calls.ts';
 import { sharedService } from '../support/service.ts';
+import { cases } from '../support/store.ts';
 import { filterWith, operations, type TestedOperation } from './operations.ts';
 import { type OracleTerm, oracleIds } from './oracle.ts';
 import { type Probe, probesOf, some } from './probes.ts';
@@ -27,6 +28,11 @@ function list(tested: TestedOperation, filter: string): Promise<Called> {
   return service.call('GET', tested.operation.path, {
     query: { filter: filterWith(tested, filter), pageSize: 500, ...start },
   });
+}
+
+/** On PostgreSQL: texts are compared by the database in more ways than other values, which are the same to it however they were written. */
+function asked({ value }: FilterKey, probes: readonly Probe[]): Probe[] {
+  return some(probes, cases(probes.length, value.match === 'text' ? 12 : 6));
 }
 
 /** Probes whose answer is not what the oracle says. */
@@ -54,7 +60,7 @@ describe.each(operations('list'))('%s', (_id, tested) => {
     expect(
       await mismatches(
         tested,
-        probes.map((probe) => [probe]),
+        asked(key, probes).map((probe) => [probe]),
       ),
     ).toEqual([]);
     // Otherwise the fixture cannot tell a filter that works from one that does nothing.
@@ -69,7 +75,7 @@ describe.each(operations('list'))('%s', (_id, tested) => {
       fc.asyncProperty(terms, async (probes) => {
         expect(await mismatches(tested, [probes])).toEqual([]);
       }),
-      { numRuns: 80, seed: 20_260_302 },
+      { numRuns: cases(80, 25), seed: 20_260_302 },
     );
   });
 
@@ -96,7 +102,7 @@ describe.each(operations('count'))('%s', (_id, tested) => {
   const { countNames = [], records } = tested.fixture;
 
   it.each(keysAndOperators(tested))('counts what the list holds by %s (D18)', async (_name, key, operator) => {
-    for (const probe of some(probesOf(key, operator, records), 8)) {
+    for (const probe of some(probesOf(key, operator, records), cases(8, 3))) {
       const query = { filter: filterWith(tested, probe.text) };
       const total = expected(tested, [probe.term]).length;
       const called = await service.call('GET', tested.operation.path, { query });

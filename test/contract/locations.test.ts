@@ -3,6 +3,7 @@ import { allMessages } from '../server/stream/told.ts';
 import { LOCATIONS, PATIENTS } from '../support/ids.ts';
 import { NEVER } from '../support/practice.ts';
 import type { TestService } from '../support/service.ts';
+import { cases } from '../support/store.ts';
 import { alike, BOUND, both, inCopy, oneLocation, threeLocations } from './copies.ts';
 import { filterWith, hasId, operationsThat, pathFor, sample, type TestedOperation } from './operations.ts';
 import { probesOf, some } from './probes.ts';
@@ -44,7 +45,10 @@ function* queriesOf(tested: TestedOperation): Generator<Query> {
   const records = [...fixture.records, ...fixture.records.map((record) => inCopy(1, record))];
   for (const key of Object.values(operation.filters ?? {})) {
     for (const operator of key.operators) {
-      for (const { text } of some(probesOf(key, operator, records), operation.shape === 'async' ? 2 : 4))
+      for (const { text } of some(
+        probesOf(key, operator, records),
+        operation.shape === 'async' ? cases(2, 1) : cases(4, 2),
+      ))
         yield { ...given, filter: filterWith(tested, text) };
     }
   }

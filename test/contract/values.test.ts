@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { refusalOf, rowOf, sourcesOf } from '../support/calls.ts';
 import { NOWHERE } from '../support/ids.ts';
 import { sharedService } from '../support/service.ts';
+import { cases } from '../support/store.ts';
 import { newBody, operations } from './operations.ts';
 import { rowsFor, type Sender } from './senders.ts';
 
@@ -13,7 +14,8 @@ const han = () => String.fromCodePoint(0x4e00 + ++turns);
 const emoji = () => String.fromCodePoint(0x20000 + ++turns);
 
 async function refuses(sender: Sender, name: string, values: readonly unknown[], at = name): Promise<void> {
-  for (const value of values) {
+  // Links alone ask the store: these two for a record that is not there, and for one of another organization.
+  for (const value of values.slice(0, cases(values.length, 2))) {
     const called = await sender.send(name, value);
     expect(called.status, `${name}: ${JSON.stringify(value)}`).toBe(400);
     expect(new Set(sourcesOf(called)), JSON.stringify(value)).toEqual(new Set([at]));

@@ -11,15 +11,16 @@ import {
 } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
 import { sharedService } from '../../support/service.ts';
+import { cases, ON_POSTGRES } from '../../support/store.ts';
 
 /** Requests of the hostile organization that come at the same time, before that of the honest one. */
-const MANY = 200;
+const MANY = cases(200, 100);
 
 /**
  * How many of them may be answered first; without turns it would be nearly all. While a request waits for another process,
  * the database, others are served.
  */
-const FEW = process.env.MOLAR_TEST_STORE === 'postgres' ? MANY / 2 : MANY / 10;
+const FEW = ON_POSTGRES ? MANY / 2 : MANY / 10;
 
 const people = Array.from({ length: 500 }, (_, n) =>
   line('PatientV1', { id: n + 1, firstName: 'Many', lastName: 'More' }),

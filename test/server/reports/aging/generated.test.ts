@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type Called, rowOf } from '../../../support/calls.ts';
 import { TestClock } from '../../../support/clock.ts';
 import { sharedService } from '../../../support/service.ts';
+import { cases } from '../../../support/store.ts';
 import { newPractice, type Practice, setAgingPageLimit } from '../support.ts';
 import { LOCATIONS, lifeOf, practices, type Step } from './generated.ts';
 import { bigCents, type Ledger, oraclePages, oracleReport } from './oracle.ts';
@@ -75,7 +76,7 @@ describe('the aging report of generated practices', () => {
         await checkLocation(practice, ledger, 'ALL', made.limit);
         clock.advance(-made.hour * 3_600_000);
       }),
-      { numRuns: 45, seed: 20_260_302 },
+      { numRuns: cases(45, 18), seed: 20_260_302 },
     );
   });
 
@@ -105,7 +106,7 @@ describe('the aging report of generated practices', () => {
         expect(rowOf(named)).toEqual(oracleReport(ledger, 'ALL', new Set(guarantors), selects));
         expect(named.body.meta).toBeUndefined();
       }),
-      { numRuns: 30, seed: 20_260_303 },
+      { numRuns: cases(30, 12), seed: 20_260_303 },
     );
   });
 });

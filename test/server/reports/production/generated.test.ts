@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rowsOf } from '../../../support/calls.ts';
 import { sharedService } from '../../../support/service.ts';
+import { cases } from '../../../support/store.ts';
 import { wallTextIn } from '../support.ts';
 import { appointment, PATH, practiceWith, ZONES } from './practice.ts';
 
@@ -77,7 +78,7 @@ describe('production of generated practices', () => {
         if (expected.length === 0) expect(called.status).toBe(404);
         else expect(rowsOf(called)).toEqual(expected);
       }),
-      { numRuns: 60, seed: 20_260_304 },
+      { numRuns: cases(60, 25), seed: 20_260_304 },
     );
   });
 });
