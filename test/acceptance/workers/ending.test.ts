@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { molar, PATIENT, RUN, serve, workplace, writeFixture } from '../molar.ts';
-import { Connection, isRunning, onStores, processesOf, together } from './together.ts';
+import { Connection, isRunning, onSqlite, onStores, processesOf, together } from './together.ts';
 
 const TAG = (tagText: string) => ({ tagText, tagType: 'PAYMENT_TAG', isPredefined: false });
 
@@ -57,7 +57,9 @@ await onStores('a server of two processes (D59)', (newPlace) => {
       await end();
     }
   });
+});
 
+onSqlite('a server of two processes (D59)', (newPlace) => {
   test('leaves it to the process that was started to end, whoever else gets the signal', async () => {
     const { served, connections, end } = await together(await newPlace());
     try {
@@ -81,7 +83,7 @@ await onStores('a server of two processes (D59)', (newPlace) => {
         ['--data', 'other', '--port', port],
         ['--data', 'missing', '--import', 'nosuch.ndjson', '--port', '0'],
         [...other, '--port', '0'],
-        ...(data[0] === '--data' ? [[...data, '--port', '0']] : []),
+        [...data, '--port', '0'],
       ]) {
         const [alone, both] = [
           await molar(path, ['serve', ...args, '--log-level', 'silent']),

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { expectRecords, write } from '../cluster/writers.ts';
 import { molar, PATIENT, serve } from '../molar.ts';
-import { Connection, isRunning, onStores, processesOf, together } from './together.ts';
+import { Connection, isRunning, onSqlite, onStores, processesOf, together } from './together.ts';
 
 const WRITERS = 4;
 /** What writers do at least; they go on until so many processes were killed. */
-const ROUNDS = 10;
-const KILLS = 10;
+const ROUNDS = 5;
+const KILLS = 5;
 const READERS = 3;
 
 /** How a read was answered that was sent again and again while processes were killed. */
@@ -103,7 +103,9 @@ await onStores('processes of a server that are killed', (newPlace) => {
       await end();
     }
   });
+});
 
+onSqlite('processes of a server that are killed', (newPlace) => {
   test('close connections that they have not taken', async () => {
     const { served, end } = await together(await newPlace());
     try {

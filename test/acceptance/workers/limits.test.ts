@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { molar, PATIENT } from '../molar.ts';
-import { type Connection, onStores, processesOf, together } from './together.ts';
+import { type Connection, onSqlite, onStores, processesOf, together } from './together.ts';
 
 /** Values of a metric by its labels, as one connection is told them. */
 async function samples(connection: Pick<Connection, 'read'>, name: string): Promise<Record<string, number>> {
@@ -38,37 +38,6 @@ await onStores('limits of a server of two processes (D59)', (newPlace) => {
         if (status === 429) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
       }
     } finally {
-      await end();
-    }
-  });
-
-  test('are one number of connections, and those of a process that is killed are given back', async () => {
-    const { served, connections, end } = await together(await newPlace(), ['--max-connections', '10']);
-    const opened: Socket[] = [];
-    const open = async (): Promise<string> => {
-      const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
-      opened.push(socket);
-      socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
-      return new Promise((resolve) => {
-        socket.once('data', (chunk) => resolve(String(chunk).slice(9, 12)));
-        socket.once('error', () => resolve('error'));
-        socket.once('close', () => resolve('closed'));
-      });
-    };
-    try {
-      const more = await Promise.all(Array.from({ length: 8 }, open));
-      expect(more.toSorted()).toEqual(['200', '200', '200', '200', '503', '503', '503', '503']);
-      expect(await samples(connections[0] as Connection, 'molar_budget_used')).toMatchObject({
-        '{budget="connections"}': 10,
-      });
-      expect(await samples(connections[1] as Connection, 'molar_budget_refused_total')).toMatchObject({
-        '{budget="connections"}': 4,
-      });
-      for (const pid of processesOf(served)) process.kill(pid, 'SIGKILL');
-      await expect.poll(open).toBe('200');
-      await expect.poll(async () => (await Promise.all([open(), open(), open()])).join(' ')).toBe('200 200 200');
-    } finally {
-      for (const socket of opened) socket.destroy();
       await end();
     }
   });
@@ -116,6 +85,39 @@ await onStores('limits of a server of two processes (D59)', (newPlace) => {
         });
       expect((await molar(path, ['server', 'audit', 'verify', ...data])).code).toBe(0);
     } finally {
+      await end();
+    }
+  });
+});
+
+onSqlite('limits of a server of two processes (D59)', (newPlace) => {
+  test('are one number of connections, and those of a process that is killed are given back', async () => {
+    const { served, connections, end } = await together(await newPlace(), ['--max-connections', '10']);
+    const opened: Socket[] = [];
+    const open = async (): Promise<string> => {
+      const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+      opened.push(socket);
+      socket.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+      return new Promise((resolve) => {
+        socket.once('data', (chunk) => resolve(String(chunk).slice(9, 12)));
+        socket.once('error', () => resolve('error'));
+        socket.once('close', () => resolve('closed'));
+      });
+    };
+    try {
+      const more = await Promise.all(Array.from({ length: 8 }, open));
+      expect(more.toSorted()).toEqual(['200', '200', '200', '200', '503', '503', '503', '503']);
+      expect(await samples(connections[0] as Connection, 'molar_budget_used')).toMatchObject({
+        '{budget="connections"}': 10,
+      });
+      expect(await samples(connections[1] as Connection, 'molar_budget_refused_total')).toMatchObject({
+        '{budget="connections"}': 4,
+      });
+      for (const pid of processesOf(served)) process.kill(pid, 'SIGKILL');
+      await expect.poll(open).toBe('200');
+      await expect.poll(async () => (await Promise.all([open(), open(), open()])).join(' ')).toBe('200 200 200');
+    } finally {
+      for (const socket of opened) socket.destroy();
       await end();
     }
   });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { HEADERS, onStores, processesOf, together } from './together.ts';
+import { HEADERS, onSqlite, processesOf, together } from './together.ts';
 
 /** So many that every process has some, whichever it is that is given more of them. */
 const SENDERS = 6;
@@ -36,7 +36,7 @@ async function answerTo(url: string, head: readonly string[]): Promise<string[]>
   return [status, body];
 }
 
-await onStores('a server of two processes', (newPlace) => {
+onSqlite('a server of two processes', (newPlace) => {
   test('answers what one process answers to whatever is sent, and no process ends from it (D59)', async () => {
     const alone = await together(await newPlace(), [], 1);
     const both = await together(await newPlace());

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { testPostgres } from '../../support/services.ts';
-import { molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from '../molar.ts';
+import { ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from '../molar.ts';
 
 export const HEADERS = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
 
@@ -26,6 +26,11 @@ interface Place {
   readonly path: string;
   readonly data: readonly string[];
   remove(): Promise<void>;
+}
+
+/** Describes what a server of several processes does wherever its records are: on SQLite. */
+export function onSqlite(name: string, tests: (newPlace: () => Promise<Place>) => void): void {
+  describe(name, () => tests(() => newPlace(false)));
 }
 
 /** Describes a server of several processes on each store that there is. */
@@ -58,8 +63,8 @@ async function newPlace(hasDatabase: boolean): Promise<Place> {
 
 /** Starts a server of two processes on data of its own, with the fixture. */
 export async function together(place: Place, args: readonly string[] = [], workers = 2): Promise<Together> {
-  await molar(place.path, ['server', 'import', 'fixture.ndjson', ...place.data, '--allow-credentials']);
-  const served = await serve(place.path, [...place.data, '--workers', String(workers), ...args]);
+  const imports = ['--import', 'fixture.ndjson'];
+  const served = await serve(place.path, [...place.data, ...imports, '--workers', String(workers), ...args]);
   const connections = await openConnections(served.url);
   return {
     ...place,
