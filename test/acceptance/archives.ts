@@ -27,8 +27,9 @@ export const IS_RELEASE = process.env.MOLAR_DIST_TARGETS === 'all';
 /** The targets that are made. */
 export const TARGETS = IS_RELEASE ? Object.keys(CODE) : [OWN];
 
-/** Unpacks an archive into a folder, by programs that had no part in making it. */
+/** Unpacks an archive into a folder, which is made, by programs that had no part in making it. */
 export async function unpack(archive: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
   const ended = archive.endsWith('.zip')
     ? await run('python3', ['-m', 'zipfile', '-e', archive, folder])
     : await run('tar', ['-xJf', archive, '-C', folder]);
@@ -57,9 +58,9 @@ export async function needs(program: string, { skip }: TestContext): Promise<voi
   if (code !== 0 && process.env.CI !== 'true') skip(`${program} is not installed`);
 }
 
-/** Runs `npm run dist` with flags, in this checkout or a copy of it. */
-export function dist(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = ROOT): Promise<Ended> {
-  return run('npm', ['run', '--silent', 'dist', '--', ...args], { cwd, env: cleanEnv(env) });
+/** Runs `npm run dist` with flags, in this checkout. */
+export function dist(args: readonly string[]): Promise<Ended> {
+  return run('npm', ['run', '--silent', 'dist', '--', ...args]);
 }
 
 /**
@@ -89,16 +90,13 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   windows: ['bin/molar.exe'],
 };
 
-/** Unpacks an archive into a new folder; gives what `file` says of its machine code, and which programs it has. */
-export async function machineCode(archive: string, folder: string) {
-  await mkdir(folder, { recursive: true });
-  await unpack(archive, folder);
-  const [top = ''] = await readdir(folder);
-  const files = (await readdir(join(folder, top), { recursive: true, withFileTypes: true }))
+/** What `file` says of the machine code in the folder of an archive, and which programs it has. */
+export async function machineCode(folder: string) {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
   const { stdout } = await run('file', ['--brief', '--files-from', '-'], { input: files.join('\n') });
-  const paths = files.map((path) => relative(join(folder, top), path));
+  const paths = files.map((path) => relative(folder, path));
   return {
     glibc: Math.max(...(await Promise.all(files.map(neededGlibc)))),
     code: stdout.split('\n').filter((kind) => /^(?:ELF|Mach-O|PE32|MS-DOS)/.test(kind)),
