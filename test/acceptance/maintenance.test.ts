@@ -11,6 +11,7 @@ import {
   fixturePatients,
   molar,
   ORGANIZATION,
+  PATIENT,
   type Served,
   serve,
   start,
@@ -129,23 +130,38 @@ test('check: a table for people, JSON for programs, and exit codes that tell', a
 test('backup while a server is written to: one state, whole, with every file', async () => {
   const { url } = await started('--data', 'd', '--import', 'fixture.ndjson');
   const writers = writing(url);
-  for (const name of ['first', 'second', 'third']) {
+  for (const name of ['first', 'second']) {
     const backup = await run('backup', name, '--data', 'd', '--json');
     expect({ name, code: backup.code, stderr: backup.stderr }).toEqual({ name, code: 0, stderr: '' });
     expect(JSON.parse(backup.stdout)).toMatchObject({ checked: true, problems: [] });
   }
   const counts = await writers.stop();
-  for (const name of ['first', 'second', 'third'])
+  for (const name of ['first', 'second'])
     expect((await run('check', '--data', name, '--deep')).stdout).toContain('No problems in');
-  const last = await started('--data', 'third');
+  const last = await started('--data', 'second');
   const patients = Number((await molar(place.path, ['patients', 'count'], connection(last.url))).stdout);
   expect(patients).toBeGreaterThan(20);
   expect(patients).toBeLessThanOrEqual(20 + counts.patients);
   expect((await run('check', '--data', 'd', '--deep')).stdout).toContain('No problems in');
 });
 
+/** So many that copying them takes a while. */
+const DOCUMENTS = 300;
+
+/** Writes an import file with documents of the first patient. */
+async function writeDocuments(name: string): Promise<void> {
+  const content = Buffer.from(`%PDF-1.4\n${'x'.repeat(10_000)}\n%%EOF\n`).toString('base64');
+  const lines = Array.from({ length: DOCUMENTS }, (_, at) => ({
+    ...{ type: 'DocumentV1', organizationId: ORGANIZATION, id: 9_000_000_000_001 + at, name: `scan ${at}`, tags: [] },
+    ...{ mimeType: 'PDF', ownerPatient: { id: PATIENT }, file: { content } },
+  }));
+  await writeFile(join(place.path, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
 test('a backup that is killed, or interrupted, leaves nothing under its name; the next one is whole', async () => {
-  const served = await started('--data', 'd', '--demo', 'small');
+  await writeDocuments('documents.ndjson');
+  const imports = ['--import', 'fixture.ndjson', '--import', 'documents.ndjson'];
+  const served = await started('--data', 'd', ...imports);
   for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     const child = start(place.path, ['server', 'backup', signal, '--data', 'd']);
     await until(() => existsSync(join(place.path, `${signal}.part`, 'molar.sqlite')));
@@ -161,7 +177,7 @@ test('a backup that is killed, or interrupted, leaves nothing under its name; th
     stdout: '',
     stderr: expect.stringContaining('is there already'),
   });
-  expect((await run('restore', 'SIGINT', '--data', 'r')).stdout).toMatch(/^Restored [\d,]+ rows and 361 files to /);
+  expect((await run('restore', 'SIGINT', '--data', 'r')).stdout).toMatch(/^Restored [\d,]+ rows and 300 files to /);
   const again = await started('--data', 'r');
   expect((await fetch(`${again.url}/readyz`)).status).toBe(200);
 });
@@ -172,7 +188,7 @@ test('a migration that is killed again and again comes to its end, with all rows
   const to = `${database.url}&application_name=${database.schema}`;
   try {
     await (await started('--data', 'd', '--demo', 'small')).stop();
-    for (const table of ['appointmenthistories', 'ledger', 'transactions']) {
+    for (const table of ['appointmenthistories', 'transactions']) {
       const child = start(place.path, ['server', 'migrate', '--from', 'd', '--to', to]);
       await until(() =>
         onPostgres(
