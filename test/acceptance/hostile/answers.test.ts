@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { molarHere } from '../inprocess.ts';
 import { connection, molar } from '../molar.ts';
 import { hostileServer, TestPlace } from './hostileplace.ts';
 import { type Answering, body, data, endless, pages, raw, rawThenEnd, rawThenReset } from './hostileserver.ts';
@@ -48,8 +49,6 @@ const BODIES: readonly Case[] = [
     body(brotliCompressSync(Buffer.alloc(20_000_000)), { 'content-encoding': 'br' }),
     /1000 times larger/,
   ],
-  ['a body without end', endless('{"data":[', `${' '.repeat(65_535)}\n`), /larger than 64 MiB/],
-  ['a list without end', endless('{"data":[{"id":1}', ',{"id":1}'.repeat(8000)), /larger than 64 MiB/],
   [
     'nesting without end',
     body(`{"data":[{"id":1,"lastName":${'['.repeat(200_000)}${']'.repeat(200_000)}}]}`),
@@ -76,7 +75,10 @@ const RECORDS: readonly Case[] = [
   ['a page in disorder', pages([{ id: 6 }, { id: 5 }]), /has id 5 after 6/],
 ];
 
+/** Each is read by a process of its own, which has to end though the connection does not. */
 const CONNECTIONS: readonly Case[] = [
+  ['a body without end', endless('{"data":[', `${' '.repeat(65_535)}\n`), /larger than 64 MiB/],
+  ['a list without end', endless('{"data":[{"id":1}', ',{"id":1}'.repeat(8000)), /larger than 64 MiB/],
   ['a reset in the body', rawThenReset(head(WHOLE.length), WHOLE.slice(0, 20)), /cut off/],
   ['a reset in the head', rawThenReset('HTTP/1.1 200 OK\r\ncontent-'), /Connection lost: 127/],
   ['an end in the head', rawThenEnd('HTTP/1.1 200 OK\r\ncontent-'), /Connection lost: 127|not HTTP/],
@@ -109,15 +111,19 @@ function earlyHints({ socket }: Parameters<Answering>[0]): void {
 }
 
 describe.each([
-  ['a body that is none', BODIES],
-  ['records that are none', RECORDS],
-  ['an answer that is none', CONNECTIONS],
-])('an export that is given %s', (group, cases) => {
+  ['a body that is none', BODIES, molarHere],
+  ['records that are none', RECORDS, molarHere],
+  [
+    'an answer that is none',
+    CONNECTIONS,
+    (argv: readonly string[], env: Record<string, string>) => molar(place.path, argv, env),
+  ],
+] as const)('an export that is given %s', (group, cases, run) => {
   test.concurrent.each(cases)('%s: ends with 8, says so, and leaves the file alone', async (name, answering, says) => {
     const file = `${group} ${name}.csv`.replace(/[^a-z0-9.]+/gi, '-');
     await writeFile(join(place.path, file), 'before\n');
-    const argv = ['patients', 'list', '--out', file, '--max-retries', '0', '--fields', 'id,lastName'];
-    const { code, stdout, stderr } = await molar(place.path, argv, connection(server.open(answering)));
+    const argv = ['patients', 'list', '--out', join(place.path, file), '--max-retries', '0', '--fields', 'id,lastName'];
+    const { code, stdout, stderr } = await run(argv, connection(server.open(answering)));
     expect([code, stdout, stderr]).toEqual([8, '', expect.stringMatching(says)]);
     expect(stderr).toMatch(/^Error: .+\n(Request: .+\n)?Next: .+\n$/);
     expect(await readFile(join(place.path, file), 'utf8')).toBe('before\n');
@@ -184,7 +190,7 @@ describe('what is odd and right all the same', () => {
 
   test.concurrent.each(CASES)('%s: the list is as it should be', async (_name, answering) => {
     const url = server.open(answering);
-    const ended = await molar(place.path, ['patients', 'list', '--fields', 'id,lastName'], connection(url));
+    const ended = await molarHere(['patients', 'list', '--fields', 'id,lastName'], connection(url));
     expect(ended).toEqual({ code: 0, stdout: 'id,lastName\n1,Smith\n', stderr: '' });
     // A server that answers the same to everything does not count, so what has no date is asked for as well.
     const all = server.requestsTo(url);

@@ -26,6 +26,8 @@ export interface Entry {
 export interface Practice {
   readonly path: string;
   readonly served: Served;
+  /** The flags that say where its data is. */
+  readonly where: readonly string[];
   /** A new token, by `molar server tokens create`. */
   token(...flags: string[]): Promise<{ readonly id: string; readonly token: string }>;
   /** One request with a token. */
@@ -55,11 +57,14 @@ export async function practice(store: Store, ...flags: string[]): Promise<Practi
   await writePractice(place.path);
   const database = store === 'PostgreSQL' ? await testDatabase() : undefined;
   const where =
-    database === undefined ? ['--data', 'd'] : ['--database', database.url, '--files', join(place.path, 'files')];
+    database === undefined
+      ? ['--data', join(place.path, 'd')]
+      : ['--database', database.url, '--files', join(place.path, 'files')];
   let served = await serve(place.path, [...where, '--import', 'practice.ndjson', ...flags]);
   const server = (...args: string[]) => molar(place.path, ['server', ...args, ...where]);
   return {
     path: place.path,
+    where,
     get served() {
       return served;
     },
