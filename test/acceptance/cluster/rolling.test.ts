@@ -6,7 +6,7 @@ import { readyProxy } from '../../support/readyproxy.ts';
 import { freePorts, testPostgres } from '../../support/services.ts';
 import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from '../molar.ts';
 
-const CALLERS = 24;
+const CALLERS = 12;
 
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
 
@@ -62,7 +62,7 @@ test('two servers behind a proxy that are restarted one after another, twice, dr
   await molar(place.path, ['server', 'import', 'fixture.ndjson', '--allow-credentials', ...store]);
   const ports = await freePorts(2);
   const begin = async (port: number) => {
-    const more = ['--port', String(port), '--drain-time', '2', '--rate-limit', '0', '--log-level', 'silent'];
+    const more = ['--port', String(port), '--drain-time', '1', '--rate-limit', '0', '--log-level', 'silent'];
     running.set(port, await serve(place.path, [...store, ...more]));
   };
   await Promise.all(ports.map(begin));

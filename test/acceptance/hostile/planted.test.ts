@@ -87,6 +87,8 @@ if (other !== undefined && !canRun)
 
 if (other !== undefined) {
   describe.each([['root', 0] as const, ...(canRun ? [['a third user', THIRD] as const] : [])])('%s', (name, user) => {
+    /** Root, whom no permissions stop, meets every case; that it is asked who somebody is, every third one shows. */
+    const isAsked = (_case: unknown, at: number) => user === 0 || at % 3 === 0;
     /** A folder of the other user that all can write to, beside a file and a folder of the one who runs molar. */
     const prepare = async (what: string) => {
       const top = await place.folderOf(`${name} ${what}`);
@@ -118,7 +120,7 @@ if (other !== undefined) {
 
     beforeAll(() => chmod(place.path, 0o711));
 
-    test.concurrent.each(REFUSED)('does not write through %s', async (what, plants, argv) => {
+    test.concurrent.each(REFUSED.filter(isAsked))('does not write through %s', async (what, plants, argv) => {
       const { top, shared } = await prepare(what);
       await writeFile(join(shared, 'scan.pdf'), CONTENT);
       plant(shared, plants);
@@ -166,20 +168,23 @@ if (other !== undefined) {
       ['scan.pdf.part', [...DOWNLOAD, '1'], CONTENT],
       ['scan.pdf.part.json', [...DOWNLOAD, '1'], CONTENT],
     ];
-    test.concurrent.each(PLANTED)('writes nothing into a %s that is open to others', async (file, argv, content) => {
-      const { top, shared } = await prepare(`open ${file} ${argv[0]}`);
-      plant(shared, `mkdir -m 777 to; echo planted > ${file}; chmod 666 ${file}`);
-      const seen = await watched(join(shared, file));
-      expect(await run(shared, argv, practice())).toMatchObject({ code: 0 });
-      expect(await seen.read()).toBe('planted\n');
-      const made = join(shared, argv === EXPORT ? 'to/patients.csv' : (file.match(/^[a-z]+\.[a-z]+/)?.[0] ?? ''));
-      expect([(await stat(made)).uid, (await stat(made)).mode & 0o777]).toEqual([user, 0o600]);
-      expect(await readFile(made, 'utf8')).toBe(content);
-      expect(await readFile(join(top, 'victim'), 'utf8')).toBe('precious');
-    });
+    test.concurrent.each(PLANTED.filter(isAsked))(
+      'writes nothing into a %s that is open to others',
+      async (file, argv, content) => {
+        const { top, shared } = await prepare(`open ${file} ${argv[0]}`);
+        plant(shared, `mkdir -m 777 to; echo planted > ${file}; chmod 666 ${file}`);
+        const seen = await watched(join(shared, file));
+        expect(await run(shared, argv, practice())).toMatchObject({ code: 0 });
+        expect(await seen.read()).toBe('planted\n');
+        const made = join(shared, argv === EXPORT ? 'to/patients.csv' : (file.match(/^[a-z]+\.[a-z]+/)?.[0] ?? ''));
+        expect([(await stat(made)).uid, (await stat(made)).mode & 0o777]).toEqual([user, 0o600]);
+        expect(await readFile(made, 'utf8')).toBe(content);
+        expect(await readFile(join(top, 'victim'), 'utf8')).toBe('precious');
+      },
+    );
 
-    const LEFT = [['all.csv.part'], ['all.csv.part.json'], ['all.csv.part', 'all.csv.part.json']];
-    test.concurrent.each(LEFT)('does not continue %s of another user', async (...files) => {
+    const LEFT = [['all.csv.part', 'all.csv.part.json'], ['all.csv.part'], ['all.csv.part.json']];
+    test.concurrent.each(LEFT.filter(isAsked))('does not continue %s of another user', async (...files) => {
       const { shared } = await prepare(`resume ${files.join()}`);
       const answers: Answers = { second: body('', {}, 500) };
       const url = practice(answers);
@@ -195,35 +200,38 @@ if (other !== undefined) {
       expect([made.uid, made.ino === seen.ino, await seen.read()]).toEqual([user, false, before]);
     });
 
-    const PARTS = [['scan.pdf.part'], ['scan.pdf.part.json'], ['scan.pdf.part', 'scan.pdf.part.json']];
-    test.concurrent.each(PARTS)('does not go on with the download in %s of another user', async (...files) => {
-      const { shared } = await prepare(`download ${files.join()}`);
-      const etag = '"one"';
-      const sizeOf = () =>
-        stat(join(shared, 'scan.pdf.part')).then(
-          ({ size }) => size,
-          () => 0,
-        );
-      const half: Answering = async ({ socket }, response) => {
-        response.writeHead(200, { 'content-length': CONTENT.length, etag }).write(CONTENT.slice(0, HALF));
-        while ((await sizeOf()) !== HALF) await sleep(20);
-        socket.destroy();
-      };
-      const rest = { etag, 'content-range': `bytes ${HALF}-${CONTENT.length - 1}/${CONTENT.length}` };
-      const whole: Answering = (asked, response) => {
-        if (asked.headers.range === undefined) return body(CONTENT, { etag })(asked, response);
-        return body(CONTENT.slice(HALF), rest, 206)(asked, response);
-      };
-      const answers: Answers = { file: half };
-      const url = practice(answers);
-      expect((await run(shared, [...DOWNLOAD, '1'], url)).code).not.toBe(0);
-      answers.file = whole;
-      for (const each of files) await chown(join(shared, each), other, other);
-      const seen = await watched(join(shared, 'scan.pdf.part'));
-      expect(await run(shared, [...DOWNLOAD, '1'], url)).toMatchObject({ code: 0 });
-      expect(await readFile(join(shared, 'scan.pdf'), 'utf8')).toBe(CONTENT);
-      const made = await stat(join(shared, 'scan.pdf'));
-      expect([made.uid, made.ino === seen.ino, await seen.read()]).toEqual([user, false, CONTENT.slice(0, HALF)]);
-    });
+    const PARTS = [['scan.pdf.part', 'scan.pdf.part.json'], ['scan.pdf.part'], ['scan.pdf.part.json']];
+    test.concurrent.each(PARTS.filter(isAsked))(
+      'does not go on with the download in %s of another user',
+      async (...files) => {
+        const { shared } = await prepare(`download ${files.join()}`);
+        const etag = '"one"';
+        const sizeOf = () =>
+          stat(join(shared, 'scan.pdf.part')).then(
+            ({ size }) => size,
+            () => 0,
+          );
+        const half: Answering = async ({ socket }, response) => {
+          response.writeHead(200, { 'content-length': CONTENT.length, etag }).write(CONTENT.slice(0, HALF));
+          while ((await sizeOf()) !== HALF) await sleep(20);
+          socket.destroy();
+        };
+        const rest = { etag, 'content-range': `bytes ${HALF}-${CONTENT.length - 1}/${CONTENT.length}` };
+        const whole: Answering = (asked, response) => {
+          if (asked.headers.range === undefined) return body(CONTENT, { etag })(asked, response);
+          return body(CONTENT.slice(HALF), rest, 206)(asked, response);
+        };
+        const answers: Answers = { file: half };
+        const url = practice(answers);
+        expect((await run(shared, [...DOWNLOAD, '1'], url)).code).not.toBe(0);
+        answers.file = whole;
+        for (const each of files) await chown(join(shared, each), other, other);
+        const seen = await watched(join(shared, 'scan.pdf.part'));
+        expect(await run(shared, [...DOWNLOAD, '1'], url)).toMatchObject({ code: 0 });
+        expect(await readFile(join(shared, 'scan.pdf'), 'utf8')).toBe(CONTENT);
+        const made = await stat(join(shared, 'scan.pdf'));
+        expect([made.uid, made.ino === seen.ino, await seen.read()]).toEqual([user, false, CONTENT.slice(0, HALF)]);
+      },
+    );
   });
 }
