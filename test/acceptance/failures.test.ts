@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { molarHere } from './inprocess.ts';
 import {
   connection,
   type Ended,
@@ -181,7 +182,12 @@ describe.each(CASES)('$name', (entry) => {
   });
 
   test('with --json: one object on stderr, the same exit code, nothing on stdout', async () => {
-    const ended = await molar(place.path, [...entry.args, '--json'], environment(entry));
+    const args = [...entry.args, '--json'];
+    // What a mistake on the command line is, the program tells before it runs a command.
+    const ended =
+      entry.exit === 2 || args.includes('--out')
+        ? await molar(place.path, args, environment(entry))
+        : await molarHere(args, environment(entry));
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: entry.exit, stdout: '' });
     const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
     expect(Object.keys(error)).toEqual(['code', 'message', 'exitCode', 'status', 'requestId', 'errors', 'hint']);

@@ -2,7 +2,7 @@ import { systemClock as clock } from '../../src/core/clock.ts';
 import { openNetwork } from '../../src/core/transport/network.ts';
 import { runCommand } from '../cli/runcommand.ts';
 import { commandOf } from '../faithful/driving.ts';
-import type { Ended } from './molar.ts';
+import { cleanEnv, type Ended } from './molar.ts';
 
 /**
  * Runs a command of the sources in this process, over real sockets and with real time: for tables of cases that ask nothing
@@ -10,6 +10,6 @@ import type { Ended } from './molar.ts';
  */
 export async function molarHere(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const { id, command, argv } = await commandOf(words);
-  const { exitCode, stdout, stderr } = await runCommand(id, command, argv, { env, clock, openNetwork });
+  const { exitCode, stdout, stderr } = await runCommand(id, command, argv, { env: cleanEnv(env), clock, openNetwork });
   return { code: exitCode, stdout, stderr };
 }

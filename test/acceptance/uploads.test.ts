@@ -76,7 +76,7 @@ describe.each(['keys', 'no keys'] as const)('kill -9, by a server with %s', (mod
     const name = `kill-${mode === 'keys' ? 'k' : 'n'}-${seed}`;
     const files = await manifest(name, 50, patient);
     const proxy = proxies[mode];
-    for (let kills = 0; kills < 6; kills++) {
+    for (let kills = 0; kills < 4; kills++) {
       const at = 1 + Math.floor(random() * 25);
       const onRequest = (number: number) => {
         if (number === at) child.kill('SIGKILL');
@@ -208,7 +208,7 @@ describe('50 MB', () => {
     const cache = join(place.path, 'cache');
     const env = { ...connection(served.url), XDG_CACHE_HOME: cache };
     const kept: (Buffer | undefined)[] = [];
-    for (const name of ['first', 'second', 'third']) {
+    for (const name of ['first', 'second']) {
       const args = ['documents', 'upload', 'large.pdf', '--name', name, '--patient', String(PATIENT + 32), '--json'];
       const child = start(place.path, args, env);
       child.stdin?.end();
@@ -218,7 +218,7 @@ describe('50 MB', () => {
       const file = files.find((path) => path.endsWith('/upload'));
       kept.push(file === undefined ? undefined : await readFile(join(cache, file)));
     }
-    const [first, ...others] = kept;
-    expect(others.map((code) => code === first || code?.equals(first as Buffer))).toEqual([true, true]);
+    const [first, second] = kept;
+    expect(second === first || second?.equals(first as Buffer)).toBe(true);
   });
 });

@@ -80,7 +80,10 @@ describe.each(STORES)('the audit log of one server on %s', (store) => {
       body: new URLSearchParams(form),
     });
     const own = [unknown.requestId, unscoped.requestId, headers.get('x-request-id')];
-    const refused = (await tested.entries()).filter(({ requestId }) => own.includes(requestId));
+    const entries = async () => (await tested.entries()).filter(({ requestId }) => own.includes(requestId));
+    // An answer does not wait for the entry of a refusal.
+    await expect.poll(entries).toHaveLength(own.length);
+    const refused = await entries();
     expect(refused.map(({ operation }) => operation)).toEqual(['refused', 'refused', 'refused']);
     expect(refused).toMatchObject([
       { status: 401, address: '127.0.0.1' },

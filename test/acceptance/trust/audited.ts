@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadDriver } from '../../../src/sqlite/open.ts';
 import { onPostgres, type TestDatabase, testDatabase } from '../../support/postgres.ts';
-import { fixturePatients, molar, ORGANIZATION, PATIENT, type Served, serve, workplace } from '../molar.ts';
+import { molarHere } from '../inprocess.ts';
+import { type Ended, fixturePatients, ORGANIZATION, PATIENT, type Served, serve, workplace } from '../molar.ts';
 
 export const LOCATION = 7000000000005;
 export const OTHER_LOCATION = 7000000000006;
@@ -22,18 +23,16 @@ export interface Entry {
   readonly all?: boolean;
 }
 
-/** A practice that is served from a folder or a database, and asked over HTTP and by the command line alone. */
+/** A practice that is served from a folder or a database, and asked over HTTP and by commands alone. */
 export interface Practice {
   readonly path: string;
   readonly served: Served;
-  /** The flags that say where its data is. */
-  readonly where: readonly string[];
   /** A new token, by `molar server tokens create`. */
   token(...flags: string[]): Promise<{ readonly id: string; readonly token: string }>;
   /** One request with a token. */
   call(token: string, method: string, path: string, body?: unknown, headers?: object): Promise<Answer>;
-  /** `molar server …` on its data. */
-  server(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
+  /** `molar server …` on its data, in this process. */
+  server(...args: string[]): Promise<Ended>;
   entries(): Promise<Entry[]>;
   /** Runs SQL on its database, past the server. */
   sql(...statements: string[]): Promise<void>;
@@ -61,10 +60,9 @@ export async function practice(store: Store, ...flags: string[]): Promise<Practi
       ? ['--data', join(place.path, 'd')]
       : ['--database', database.url, '--files', join(place.path, 'files')];
   let served = await serve(place.path, [...where, '--import', 'practice.ndjson', ...flags]);
-  const server = (...args: string[]) => molar(place.path, ['server', ...args, ...where]);
+  const server = (...args: string[]) => molarHere(['server', ...args, ...where]);
   return {
     path: place.path,
-    where,
     get served() {
       return served;
     },

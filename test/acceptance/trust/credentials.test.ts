@@ -128,14 +128,14 @@ describe('an import', () => {
   it('carries credentials only when that is allowed, and never weak ones', async () => {
     await writeFile(join(tested.path, 'strong.ndjson'), line('a-token-that-is-long-enough'));
     await writeFile(join(tested.path, 'weak.ndjson'), line('x'));
-    const refused = await tested.server('import', 'strong.ndjson');
+    const refused = await tested.server('import', join(tested.path, 'strong.ndjson'));
     expect({ code: refused.code, named: refused.stderr.includes('--allow-credentials') }).toEqual({
       code: 2,
       named: true,
     });
     expect((await tested.call('a-token-that-is-long-enough', 'GET', '/patients/totalcount')).status).toBe(401);
-    expect((await tested.server('import', 'weak.ndjson', '--allow-credentials')).code).not.toBe(0);
-    expect((await tested.server('import', 'strong.ndjson', '--allow-credentials')).code).toBe(0);
+    expect((await tested.server('import', join(tested.path, 'weak.ndjson'), '--allow-credentials')).code).not.toBe(0);
+    expect((await tested.server('import', join(tested.path, 'strong.ndjson'), '--allow-credentials')).code).toBe(0);
     expect((await tested.call('a-token-that-is-long-enough', 'GET', '/patients/totalcount')).status).toBe(200);
     const made = (await tested.entries()).filter(
       ({ operation, who }) => operation === 'tokens.create' && who === 'import',
@@ -165,7 +165,7 @@ describe('a download link', () => {
     url.searchParams.set('expires', String(Math.floor(Date.now() / 1000) + 3600));
     expect((await fetch(url)).status).toBe(403);
 
-    expect((await tested.server('backup', 'backup')).code).toBe(0);
+    expect((await tested.server('backup', join(tested.path, 'backup'))).code).toBe(0);
     const restored = await molar(tested.path, ['server', 'restore', 'backup', '--data', 'restored']);
     expect(restored).toMatchObject({ code: 0 });
     const other = await serve(tested.path, ['--data', 'restored']);

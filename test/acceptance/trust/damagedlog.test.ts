@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { testPostgres } from '../../support/services.ts';
-import { molarHere } from '../inprocess.ts';
 import { PATIENT } from '../molar.ts';
 import { type Practice, practice, type Store } from './audited.ts';
 
@@ -88,11 +87,10 @@ describe.each(STORES)('a damaged audit log on %s', (store) => {
     'ends each command with exit 9 and what is wrong: %s',
     async (_name, { does, undoes, verified, isRead = false }) => {
       await tested.sql(...does);
-      const server = (...words: string[]) => molarHere(['server', ...words, ...tested.where]);
-      const exported = await server('audit', 'export');
-      const told = await server('audit', 'patient', String(PATIENT + 1), '--json');
-      const whole = await server('audit', 'verify', '--json');
-      const checked = await server('check', '--json');
+      const exported = await tested.server('audit', 'export');
+      const told = await tested.server('audit', 'patient', String(PATIENT + 1), '--json');
+      const whole = await tested.server('audit', 'verify', '--json');
+      const checked = await tested.server('check', '--json');
       await tested.sql(...undoes);
       for (const { code, stderr } of isRead ? [] : [exported, told]) {
         expect(code, stderr).toBe(9);
