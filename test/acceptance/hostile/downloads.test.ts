@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { molarHere } from '../inprocess.ts';
 import { connection, molar } from '../molar.ts';
 import { hostileServer, TestPlace } from './hostileplace.ts';
 import { type Answering, type Asked, body, data, rawThenReset } from './hostileserver.ts';
@@ -77,13 +78,10 @@ describe('a document named', () => {
       `named ${JSON.stringify(name)}`.slice(0, 60) + NAMES.findIndex((each) => each[0] === name),
     );
     const url = documentsServer([{ name }]);
-    const { code, stdout, stderr } = await molar(
-      folder,
-      ['documents', 'download', '1', '--dir', 'in', '--json'],
-      connection(url),
-    );
+    const argv = ['documents', 'download', '1', '--dir', join(folder, 'in'), '--json'];
+    const { code, stdout, stderr } = await molarHere(argv, connection(url));
     expect([code, stderr]).toEqual([0, '']);
-    expect(JSON.parse(stdout)).toMatchObject({ id: 1, file: `in/${file}`, status: 'downloaded' });
+    expect(JSON.parse(stdout)).toMatchObject({ id: 1, file: join(folder, 'in', file), status: 'downloaded' });
     expect(await readdir(folder)).toEqual(['in']);
     expect((await readdir(join(folder, 'in'))).toSorted()).toEqual(['.molar-downloads.ndjson', file].toSorted());
     expect(await readFile(join(folder, 'in', file), 'utf8')).toBe(CONTENT);
@@ -130,7 +128,8 @@ describe('what stands where a download would go', () => {
     await plant(join(folder, 'in', 'scan.pdf'));
     const url = documentsServer([{ name: 'scan.pdf' }]);
     const before = await readFile(join(folder, 'in', 'scan.pdf'), 'utf8').catch(() => undefined);
-    const ended = await molar(folder, ['documents', 'download', '1', '--dir', 'in'], connection(url));
+    const argv = ['documents', 'download', '1', '--dir', join(folder, 'in')];
+    const ended = await molarHere(argv, connection(url));
     expect(await readFile(join(folder, 'victim'), 'utf8')).toBe('precious');
     if (name.includes('part')) {
       expect([ended.code, await readFile(join(folder, 'in', 'scan.pdf'), 'utf8')]).toEqual([0, CONTENT]);
