@@ -42,7 +42,7 @@ async function killed(line: readonly string[], folder: string, signal: NodeJS.Si
   return { code, stderr };
 }
 
-const happened = { 'cut short': 0, 'gone on with rows': 0 };
+const happened = { 'cut short': 0, 'gone on with rows': 0, 'gone on from a checkpoint': 0 };
 
 // In this order: the last test is about the others.
 describe('an export that is killed', { shuffle: false }, () => {
@@ -66,6 +66,8 @@ describe('an export that is killed', { shuffle: false }, () => {
     expect(await target.beside(), stderr).toEqual(expect.arrayContaining(['.part', '.part.json']));
     const { rows } = JSON.parse(await readFile(`${target.path}.part.json`, 'utf8')) as { rows: number };
     if (rows > 0) happened['gone on with rows']++;
+    // Whoever is asked to end writes down how far it is; here it must have done so before.
+    if (rows > 0 && signal === 'SIGKILL') happened['gone on from a checkpoint']++;
     // The rest meets faults too, as few as the attempts are enough for.
     const again = await runFaulty(seed, [...line, '--resume'], { proxy: bench.proxy });
     expect(again.exitCode, again.stderr + again.plan.describe()).toBe(0);
@@ -78,5 +80,6 @@ describe('an export that is killed', { shuffle: false }, () => {
   it('was cut short most of the time, and in the middle some of the time', () => {
     expect(happened['cut short']).toBeGreaterThan(CASES.length / 2);
     expect(happened['gone on with rows']).toBeGreaterThan(CASES.length / 4);
+    expect(happened['gone on from a checkpoint']).toBeGreaterThan(0);
   });
 });
