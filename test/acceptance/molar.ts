@@ -93,6 +93,8 @@ export interface Served {
   readonly line: string;
   /** Standard error, whole once the server has ended. */
   readonly errors: Promise<string>;
+  /** What has come of it so far. */
+  readonly log: () => string;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -112,6 +114,10 @@ export async function serve(
     process.env.MOLAR_TEST_WORKERS && !args.includes('--workers') ? ['--workers', process.env.MOLAR_TEST_WORKERS] : [];
   const child = start(folder, ['serve', ...port, '--json', ...workers, ...args], env, run, node);
   const errors = text(child.stderr);
+  let log = '';
+  child.stderr?.on('data', (chunk) => {
+    log += String(chunk);
+  });
   const ended = exit(child);
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
   const line = await Promise.race([
@@ -125,6 +131,7 @@ export async function serve(
     child,
     line,
     errors,
+    log: () => log,
     async stop(signal = 'SIGTERM') {
       child.kill(signal);
       return ended;

@@ -166,10 +166,6 @@ describe('a server with TLS', () => {
     const renewing = await serve(place.path, [
       ...['--data', 'g', '--tls-cert', 'live-cert.pem', '--tls-key', 'live-key.pem'],
     ]);
-    let log = '';
-    renewing.child.stderr?.on('data', (text) => {
-      log += text;
-    });
     const first = await shownBy(renewing);
     const open = await secureSocket(renewing);
     makeCertificate('live-key.pem', 'live-cert.pem');
@@ -181,10 +177,10 @@ describe('a server with TLS', () => {
       [() => chmod(join(place.path, 'live-key.pem'), 0o644), 'Everybody'],
       [() => rm(join(place.path, 'live-key.pem')), 'cannot be read'],
     ] as const) {
-      log = '';
+      const before = renewing.log().length;
       await spoil();
       renewing.child.kill('SIGHUP');
-      await expect.poll(() => log).toMatch(new RegExp(`"level":50.*${said}`));
+      await expect.poll(() => renewing.log().slice(before)).toMatch(new RegExp(`"level":50.*${said}`));
       expect(await shownBy(renewing)).toBe(second);
     }
     expect(open.destroyed).toBe(false);

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolder } from '../../src/server/datafolder.ts';
@@ -42,8 +42,4 @@ async function copyOf(source: Promise<string>): Promise<string> {
 
 function newFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'molar-'));
-}
-
-export async function removeFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
+import { removeTree } from '../../src/filesystem/durable.ts';
 import type { CheckpointKeeper } from '../../src/server/audit/keeper.ts';
 import type { BudgetLimits } from '../../src/server/budgets/limits.ts';
 import { type OpenFolder, type OpenOptions, openFolder } from '../../src/server/datafolder.ts';
@@ -13,8 +14,9 @@ import type { ListenerTimes } from '../../src/server/stream/listener.ts';
 import { type Call, type Called, caller } from './calls.ts';
 import { START, TestClock } from './clock.ts';
 import { allRecords } from './practice.ts';
-import { practiceFolder, removeFolder, startedFolder } from './preparedfolders.ts';
+import { practiceFolder, startedFolder } from './preparedfolders.ts';
 import { preparedDatabase } from './preparedschemas.ts';
+import { ON_POSTGRES } from './store.ts';
 
 type Records = Iterable<Readonly<Record<string, unknown>>>;
 
@@ -68,7 +70,7 @@ export interface TestService {
 /** Opens a service with the records given; the two practices of `practice.ts` when none are. */
 export async function testService(records?: Records, options: TestServiceOptions = {}): Promise<TestService> {
   const clock = options.clock ?? new TestClock();
-  const isPrepared = records === undefined && clock.now() === START && isInMemory(options);
+  const isPrepared = records === undefined && clock.now() === START && hasOwnSqlite(options);
   const folder = await openTestFolder(options, isPrepared ? practiceFolder : startedFolder, {
     serving: true,
     clock: clock.now,
@@ -112,8 +114,9 @@ export async function testService(records?: Records, options: TestServiceOptions
 }
 
 /** Whether its records are in a database of SQLite that only this service knows. */
-function isInMemory({ data, store, database }: TestServiceOptions): boolean {
-  return data === undefined && database === undefined && (store ?? process.env.MOLAR_TEST_STORE) !== 'postgres';
+function hasOwnSqlite({ data, store, database }: TestServiceOptions): boolean {
+  const onPostgres = store === undefined ? ON_POSTGRES : store === 'postgres';
+  return data === undefined && database === undefined && !onPostgres;
 }
 
 /** A folder for the service, made by `prepared` where it is its own, and a database of its own where the store is PostgreSQL. */
@@ -123,10 +126,9 @@ async function openTestFolder(
   options: Parameters<typeof openFolder>[1],
 ): Promise<OpenFolder & Pick<TestService, 'database'>> {
   if (test.data !== undefined) return { ...(await openFolder(test.data, options)), database: undefined };
-  if (isInMemory(test)) {
+  if (hasOwnSqlite(test)) {
     const path = await prepared();
-    const remove = () => removeFolder(path);
-    return { ...(await openUntil(remove, path, options)), database: undefined };
+    return { ...(await openUntil(() => removeTree(path), path, options)), database: undefined };
   }
   const database =
     test.database === undefined ? await preparedDatabase() : { url: test.database, drop: async () => {} };

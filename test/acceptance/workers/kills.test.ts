@@ -45,10 +45,6 @@ await onStores('processes of a server that are killed', (newPlace) => {
   test('are replaced; nothing that was answered is lost, and each read that was answered is recorded', async () => {
     const { served, path, data, connections, end } = await together(await newPlace(), ['--rate-limit', '0']);
     try {
-      let log = '';
-      served.child.stderr?.on('data', (chunk) => {
-        log += chunk;
-      });
       const reading = new AbortController();
       const reads: Read[] = [];
       const readers = Array.from({ length: READERS }, (_, reader) => read(served.url, reader, reads, reading.signal));
@@ -74,7 +70,7 @@ await onStores('processes of a server that are killed', (newPlace) => {
       await expect.poll(() => processesOf(served).filter((pid) => !killed.has(pid))).toHaveLength(2);
       await expect.poll(() => isReady(served.url)).toBe(true);
       // On a busy machine each of those that were killed may have been starting.
-      await expect.poll(() => log).toContain('a worker was replaced');
+      await expect.poll(served.log).toContain('a worker was replaced');
       reading.abort();
       await Promise.all(readers);
       for (const connection of connections) connection.close();

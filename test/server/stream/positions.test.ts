@@ -12,6 +12,7 @@ import { line, organizationRecords, tokenRecords } from '../../support/practice.
 import { preparedSchema } from '../../support/preparedschemas.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { ON_POSTGRES } from '../../support/store.ts';
 import { check, linesOf } from '../maintenance/practices.ts';
 import { address, type Listener, listen, numberIn } from './listening.ts';
 
@@ -27,7 +28,7 @@ const listeners: Listener[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-positions-'));
-  database = process.env.MOLAR_TEST_STORE === 'postgres' ? await preparedSchema() : undefined;
+  database = ON_POSTGRES ? await preparedSchema() : undefined;
   service = await opened(RECORDS);
 });
 afterEach(async () => {
