@@ -7,9 +7,8 @@ import { appendMessage } from '../../../src/server/stream/outbox.ts';
 import { TestClock } from '../../support/clock.ts';
 import { downgradeScript } from '../../support/downgrade.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../../support/ids.ts';
-import type { TestDatabase } from '../../support/postgres.ts';
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { line, organizationRecords, tokenRecords } from '../../support/practice.ts';
-import { preparedSchema } from '../../support/preparedschemas.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { ON_POSTGRES } from '../../support/store.ts';
@@ -28,7 +27,8 @@ const listeners: Listener[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-positions-'));
-  database = ON_POSTGRES ? await preparedSchema() : undefined;
+  // Not a prepared one: a downgrade numbers messages by their place on the disk, which is their order in a new table alone.
+  database = ON_POSTGRES ? await testDatabase() : undefined;
   service = await opened(RECORDS);
 });
 afterEach(async () => {
