@@ -43,7 +43,9 @@ describe('a lock file', () => {
     const release = await hold(owner(7));
     const text = (await readFile(path, 'utf8')).trimEnd();
     await release();
-    const parts = Array.from(text, (_, length) => text.slice(0, length));
+    const parts = Array.from(text, (_, length) => text.slice(0, length)).filter(
+      ({ length }) => length % 10 === 0 || length > text.length - 3,
+    );
     for (const left of [...parts, ...parts.map((part) => part.padEnd(text.length, '\0'))]) {
       await writeFile(path, left);
       await (await hold(owner(7)))();
