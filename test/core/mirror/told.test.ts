@@ -131,6 +131,43 @@ describe('what the stream tells', () => {
     expect(await wrongAfter(TWO, { openNetwork: cutting })).toEqual({});
   });
 
+  it('since an interrupted first load began is applied by the run that completes it', async () => {
+    const words = [...TWO, '--page-size', '1', '--parallel', '1'];
+    const { id: _, ...ann } = (await service.call('GET', ANN)).body.data as Record<string, unknown>;
+    const { body } = await service.call('POST', '/patients', { body: ann });
+    for (let count = 0; count < 15; count++) await service.call('POST', '/patients', { body: ann });
+    const killed = new AbortController();
+    const began: unknown[] = [];
+    const after: unknown[] = [];
+    const asked: string[] = [];
+    const watched: NonNullable<World['openNetwork']> = (options) => {
+      const network = openNetwork(options);
+      const send: typeof network.send = async (request) => {
+        asked.push(request.url);
+        if (asked.filter((url) => url.includes('/patients?')).length === 14)
+          killed.abort(localFailure('run.interrupted', 'Killed.'));
+        const response = await network.send(request);
+        if (request.url.includes('/stream')) {
+          after.push(request.headers['last-event-id']);
+          began.push(response.headers['x-stream-position']);
+        }
+        return response;
+      };
+      return { ...network, send };
+    };
+    expect((await sync(words, { openNetwork: watched, signal: killed.signal })).exitCode).not.toBe(0);
+    const [position] = began.splice(0);
+    expect([after.splice(0), typeof position]).toEqual([[undefined], 'string']);
+    asked.length = 0;
+    await change(ANN, { preferredName: 'Annie' });
+    await service.import([line('PatientV1', { id: (body.data as { id: number }).id, deleted: true })]);
+    service.clock.advance(30 * MINUTE);
+    expect(await wrongAfter(words, { openNetwork: watched })).toEqual({});
+    expect(after).toContain(position);
+    // No list of the ids was needed to find the one that is gone.
+    expect(asked.filter((url) => /responseFields=id(&|$)/.test(url))).toEqual([]);
+  });
+
   it('comes again over another connection, and then changes nothing that is newer', async () => {
     await sync(TWO);
     for (const preferredName of ['First', 'Second']) await change(ANN, { preferredName });
