@@ -67,7 +67,7 @@ export function parseCsv(given: string): CsvRow[] {
     } while (separator === comma);
     if (separator === undefined)
       throw new CsvSyntax(line, 'text after a closing quote; double the quotes inside a cell.');
-    if (separator !== '') line++;
+    line++;
     if (row.cells.length > 1 || row.cells[0] !== '') rows.push(row);
   }
   return rows;

@@ -88,6 +88,8 @@ function ownerOf(row: UploadRow, organization: string): DocumentOwner {
   return { field: 'ownerOrganization', id: organization };
 }
 
+const CROP = ['fromX', 'fromY', 'width', 'height'];
+
 function readCrop(row: UploadRow, type: MimeType, problems: Problem[]): Readonly<Record<string, string>> {
   if (row.crop === undefined && row.ratio === undefined) return {};
   const problem = (source: string, description: string) => {
@@ -97,11 +99,11 @@ function readCrop(row: UploadRow, type: MimeType, problems: Problem[]): Readonly
   if (row.ratio === undefined) return problem('ratio', 'A crop needs a ratio too: 1 keeps its size.');
   if (row.crop === undefined) return problem('crop', 'A ratio needs a crop too, written X,Y,WIDTH,HEIGHT.');
   if (!isImage(type)) return problem('crop', `A ${type} document cannot be cropped, only JPEG, PNG and GIF can.`);
-  const [fromX, fromY, width, height, ...rest] = row.crop.split(',').map((part) => part.trim());
-  if (fromX === undefined || fromY === undefined || width === undefined || height === undefined || rest.length > 0) {
+  const parts = row.crop.split(',');
+  if (parts.length !== CROP.length) {
     return problem('crop', `A crop is written X,Y,WIDTH,HEIGHT in pixels, not ${row.crop}.`);
   }
-  return { fromX, fromY, width, height, ratio: row.ratio };
+  return { ...Object.fromEntries(parts.map((part, at) => [CROP[at], part.trim()])), ratio: row.ratio };
 }
 
 function refused(row: UploadRow, problems: readonly Problem[]): Failure {

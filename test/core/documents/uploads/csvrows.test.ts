@@ -208,4 +208,8 @@ describe('text that a spreadsheet would run', () => {
     expect(escapeFormula(text)).toBe(written);
     expect(unescapeFormula(written)).toBe(text);
   });
+
+  it.each(['=1', '@a', 'a', "'a", ''])('%j, which nobody has escaped, stays', (text) => {
+    expect(unescapeFormula(text)).toBe(text);
+  });
 });

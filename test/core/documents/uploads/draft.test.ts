@@ -24,6 +24,8 @@ describe('the name of a document made of a file', () => {
     ['a.pdf.pdf', 'a.pdf'],
     ['e\u0301.pdf', '\u00e9'],
     ['.pdf', '.pdf'],
+    ['scan.pdf ', 'scan'],
+    [' scan .pdf', 'scan'],
   ])('%s: %s', (file, name) => {
     expect(defaultName(file)).toBe(name);
   });
@@ -133,29 +135,33 @@ describe('a document to send', () => {
   });
 
   it.each([
-    ['no patient', { patient: '?' }, [['patient', 'Write the id of the patient in place of the ? in patient.']]],
+    [
+      'no patient',
+      { patient: '?' },
+      [['field.format', 'patient', 'Write the id of the patient in place of the ? in patient.']],
+    ],
     [
       'no date',
       { userDefinedDate: '?' },
-      [['userDefinedDate', 'Write a date, YYYY-MM-DD, in place of the ? in userDefinedDate.']],
+      [['field.format', 'userDefinedDate', 'Write a date, YYYY-MM-DD, in place of the ? in userDefinedDate.']],
     ],
     [
       'neither, no name, and a tag that is too long',
       { patient: '?', userDefinedDate: '?', name: '', tags: ['x'.repeat(51)] },
       [
-        ['name', 'name must have 1 to 70 characters before the extension, it has 0.'],
-        ['patient', 'Write the id of the patient in place of the ? in patient.'],
-        ['userDefinedDate', 'Write a date, YYYY-MM-DD, in place of the ? in userDefinedDate.'],
+        ['field.length', 'name', 'name must have 1 to 70 characters before the extension, it has 0.'],
+        ['field.format', 'patient', 'Write the id of the patient in place of the ? in patient.'],
+        ['field.format', 'userDefinedDate', 'Write a date, YYYY-MM-DD, in place of the ? in userDefinedDate.'],
       ],
     ],
     [
       'two owners',
       { patient: '5', perioExam: '6' },
-      [['patient', 'A document has one owner: give a patient or a perio exam.']],
+      [['field.conflict', 'patient', 'A document has one owner: give a patient or a perio exam.']],
     ],
   ])('says where folders tell %s, or too much', (_, row, problems) => {
-    const items = problems.map(([source, description]) => expect.objectContaining({ source, description }));
-    const message = `scan.pdf: ${problems.map(([, description]) => description).join(' ')}`;
+    const items = problems.map(([code, source, description]) => ({ code, source, description }));
+    const message = `scan.pdf: ${problems.map(([, , description]) => description).join(' ')}`;
     expect(() => draft(row)).toThrow(expect.objectContaining({ message, exitCode: 2, code: 'usage.invalid', items }));
   });
 
@@ -165,21 +171,60 @@ describe('a document to send', () => {
   });
 
   it.each([
-    ['without its ratio', { crop: '0,0,5,5' }, 'A crop needs a ratio too: 1 keeps its size.'],
-    ['of a ratio alone', { ratio: '1' }, 'A ratio needs a crop too, written X,Y,WIDTH,HEIGHT.'],
-    ['with a part missing', { crop: '0,0,5', ratio: '1' }, 'A crop is written X,Y,WIDTH,HEIGHT in pixels, not 0,0,5.'],
+    [
+      'without its ratio',
+      { crop: '0,0,5,5' },
+      'field.conflict',
+      'ratio',
+      'A crop needs a ratio too: 1 keeps its size.',
+    ],
+    [
+      'of a ratio alone',
+      { ratio: '1' },
+      'field.conflict',
+      'crop',
+      'A ratio needs a crop too, written X,Y,WIDTH,HEIGHT.',
+    ],
+    [
+      'with a part missing',
+      { crop: '0,0,5', ratio: '1' },
+      'field.conflict',
+      'crop',
+      'A crop is written X,Y,WIDTH,HEIGHT in pixels, not 0,0,5.',
+    ],
     [
       'with a part too many',
       { crop: '0,0,5,5,5', ratio: '1' },
+      'field.conflict',
+      'crop',
       'A crop is written X,Y,WIDTH,HEIGHT in pixels, not 0,0,5,5,5.',
     ],
-    ['of no width', { crop: '0,0,0,5', ratio: '1' }, 'file.width must be at least 1.'],
-    ['left of the image', { crop: '-1,0,5,5', ratio: '1' }, 'file.fromX must be at least 0.'],
-    ['of words', { crop: 'a,0,5,5', ratio: '1' }, 'file.fromX must be an integer, not a string.'],
-    ['scaled to nothing', { crop: '0,0,5,5', ratio: '0' }, 'file.ratio must be more than 0.'],
-  ])('is refused with a crop %s', (_, row, message) => {
+    ['of no width', { crop: '0,0,0,5', ratio: '1' }, 'field.range', 'file.width', 'file.width must be at least 1.'],
+    [
+      'left of the image',
+      { crop: '-1,0,5,5', ratio: '1' },
+      'field.range',
+      'file.fromX',
+      'file.fromX must be at least 0.',
+    ],
+    [
+      'of words',
+      { crop: 'a,0,5,5', ratio: '1' },
+      'field.type',
+      'file.fromX',
+      'file.fromX must be an integer, not a string.',
+    ],
+    [
+      'scaled to nothing',
+      { crop: '0,0,5,5', ratio: '0' },
+      'field.range',
+      'file.ratio',
+      'file.ratio must be more than 0.',
+    ],
+  ])('is refused with a crop %s', (_, row, code, source, description) => {
+    const message = `a.png: ${description}`;
     expect(() => draft({ file: 'a.png', ...row }, 'PNG')).toThrow(
-      expect.objectContaining({ message: `a.png: ${message}` }),
+      expect.objectContaining({ message, items: [expect.objectContaining({ code, source })] }),
     );
   });
 });
