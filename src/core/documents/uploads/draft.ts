@@ -103,7 +103,7 @@ function readCrop(row: UploadRow, type: MimeType, problems: Problem[]): Readonly
   if (parts.length !== CROP.length) {
     return problem('crop', `A crop is written X,Y,WIDTH,HEIGHT in pixels, not ${row.crop}.`);
   }
-  return { ...Object.fromEntries(parts.map((part, at) => [CROP[at], part.trim()])), ratio: row.ratio };
+  return { ...Object.fromEntries(parts.map((part, at) => [CROP[at], part])), ratio: row.ratio };
 }
 
 function refused(row: UploadRow, problems: readonly Problem[]): Failure {
