@@ -141,6 +141,29 @@ describe('the checks before an upload', () => {
     ]);
   });
 
+  it('name what they refuse', async () => {
+    await writeFile(join(folder, 'empty.pdf'), '');
+    await writeFile(join(folder, 'a.pdf'), SAMPLES.PDF);
+    const rows = [row('-'), row('empty.pdf'), row('b.pdf', { problem: 'it is too deep.' }), row('a.pdf'), row('a.pdf')];
+    const planned = await planUploads(rows, { organization: 'org-1', folder, stdin: none });
+    const refused = planned.flatMap((entry) => (entry.kind === 'refused' ? [entry.failure] : []));
+    expect(refused.map(({ items: [item] }) => item?.source)).toEqual(['name', 'empty.pdf', 'b.pdf', undefined]);
+    expect(refused.at(-1)?.hint).toBe('Remove it, or give it another name.');
+  });
+
+  it('do not read stdin again for a row that was done, whatever has the same name', async () => {
+    await writeFile(join(folder, 'a.png'), SAMPLES.PNG);
+    let reads = 0;
+    const done = row('-', { name: 'a', earlier: { status: 'done', id: '7', attempts: 1 } });
+    expect(
+      await plan([row('a.png'), done], () => {
+        reads++;
+        return none();
+      }),
+    ).toEqual(['a.png', 'done']);
+    expect(reads).toBe(0);
+  });
+
   it('take the first of several stdin, wherever it stands', async () => {
     await writeFile(join(folder, 'a.pdf'), SAMPLES.PDF);
     const spooled = await spool(bytes(SAMPLES.PNG), { label: '-', folder, limit: 1000 });

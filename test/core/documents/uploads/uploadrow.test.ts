@@ -14,6 +14,7 @@ describe('what a row is known by in another run', () => {
   it.each<[string, Partial<UploadRow>, boolean]>([
     ['nothing more', {}, true],
     ['other tags, type and date', { tags: ['x'], mimeType: 'PDF', userDefinedDate: '2026-01-02' }, true],
+    ['cells that are empty', { name: '', patient: '', perioExam: '' }, true],
     ['another line', { location: 'scans.csv line 3' }, true],
     ['another file', { file: 'b.pdf' }, false],
     ['a name', { name: 'n' }, false],
@@ -23,9 +24,9 @@ describe('what a row is known by in another run', () => {
     expect(rowKey(row(more)) === rowKey(row())).toBe(same);
   });
 
-  it('keeps name, patient and perio exam apart', () => {
-    const keys = [{ name: '5' }, { patient: '5' }, { perioExam: '5' }].map((more) => rowKey(row(more)));
-    expect(new Set(keys).size).toBe(3);
+  it('keeps names, patients and perio exams apart', () => {
+    const rows = ['5', '6'].flatMap((text) => [{ name: text }, { patient: text }, { perioExam: text }]);
+    expect(new Set(rows.map((more) => rowKey(row(more)))).size).toBe(6);
   });
 });
 
