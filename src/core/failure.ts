@@ -135,7 +135,7 @@ export function localFailure(
   message: string,
   more: {
     readonly source?: string;
-    readonly hint?: string;
+    readonly hint?: string | null;
     readonly requestId?: string | null;
     readonly cause?: unknown;
   } = {},

@@ -9,6 +9,7 @@ import {
   ConnectionFailure,
   type IncomingResponse,
   isCertificateProblem,
+  isSuccess,
   type OutgoingBody,
   type OutgoingRequest,
   observedBody,
@@ -66,11 +67,11 @@ export async function attempt<T>(
   try {
     const sent = { ...request, headers: { 'accept-encoding': ACCEPTED, ...request.headers } };
     response = await deps.send(deadline.guard(sent));
-    if (isSuccess(response)) request.onHead?.(response.headers);
+    if (isSuccess(response.status)) request.onHead?.(response.headers);
     const body = await readBody(response, buffer);
     const { status, headers } = response;
     const value = await accepted(accept, body);
-    if (isSuccess(response) && value === undefined)
+    if (isSuccess(status) && value === undefined)
       throw WebPage.isIn(headers, body) ? new WebPage() : new MalformedBody('The response is not an API envelope.');
     return { end: { kind: 'completed', status }, headers, value, notice: notice(status, headers['x-request-id']) };
   } catch (cause) {
@@ -86,8 +87,6 @@ export async function attempt<T>(
     if (buffer.bytes.length <= MAX_FREE_BUFFER_BYTES && freeBuffers.length < MAX_FREE_BUFFERS) freeBuffers.push(buffer);
   }
 }
-
-const isSuccess = ({ status }: IncomingResponse) => status >= 200 && status < 300;
 
 const INITIAL_BUFFER_BYTES = 64 * 1024;
 const MAX_FREE_BUFFER_BYTES = 4 * 1024 * 1024;
@@ -106,10 +105,9 @@ function failedAttempt<T>(
     const isKnown = cause instanceof MalformedBody || cause instanceof ConnectionFailure;
     const why = isKnown ? cause.message : 'The response was cut off.';
     // What a failing gateway writes below its status does not matter; the status is the response.
-    const end: AttemptEnd =
-      response.status >= 300
-        ? { kind: 'completed', status: response.status }
-        : { kind: 'lost', sent: true, permanent: cause instanceof PermanentlyMalformed };
+    const end: AttemptEnd = isSuccess(response.status)
+      ? { kind: 'lost', sent: true, permanent: cause instanceof PermanentlyMalformed }
+      : { kind: 'completed', status: response.status };
     const hint = cause instanceof WebPage ? WebPage.next : undefined;
     const failure = localFailure('response.malformed', `${why} (HTTP ${response.status})`, {
       ...{ requestId, cause },
@@ -147,7 +145,6 @@ class Deadline {
   passed = false;
   private readonly link: LinkedAbort;
   private readonly timer: NodeJS.Timeout;
-  private allSent = true;
   private ended = false;
 
   constructor(
@@ -159,7 +156,7 @@ class Deadline {
     this.link = new LinkedAbort(outer);
     this.timer = setTimeout(() => {
       this.passed = true;
-      this.link.abort(new Error('timeout'));
+      this.link.abort();
     }, milliseconds);
   }
 
@@ -169,7 +166,7 @@ class Deadline {
   }
 
   failure(cause: unknown): ConnectionFailure {
-    const sent = cause instanceof ConnectionFailure ? cause.sent : this.allSent;
+    const sent = !(cause instanceof ConnectionFailure) || cause.sent;
     return new ConnectionFailure(`No complete response within ${this.milliseconds / 1000} s.`, { sent, cause });
   }
 
@@ -181,15 +178,10 @@ class Deadline {
 
   private watch(body: OutgoingBody): OutgoingBody {
     if (typeof body === 'string') return body;
-    this.allSent = false;
     const onChunk = () => {
       // A body may still be read after its attempt has ended, and a timer would keep the process alive.
       if (!this.ended) this.timer.refresh();
     };
-    const onEnd = () => {
-      onChunk();
-      this.allSent = true;
-    };
-    return { length: body.length, open: () => observedBody(body.open(), { onChunk, onEnd }) };
+    return { length: body.length, open: () => observedBody(body.open(), { onChunk, onEnd: onChunk }) };
   }
 }

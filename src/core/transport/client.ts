@@ -9,7 +9,7 @@ import { bodyText, type Envelope, readEnvelope } from './envelope.ts';
 import { type ExchangeContext, type ExchangeResponse, exchange, type RetryNotice } from './exchange.ts';
 import { Pacer, type TransferStatistics } from './pacer.ts';
 import { type RetryPolicy, retryDelay } from './retry.ts';
-import type { IncomingResponse, OutgoingBody, OutgoingRequest, Send } from './send.ts';
+import { type IncomingResponse, isSuccess, type OutgoingBody, type OutgoingRequest, type Send } from './send.ts';
 import { outcomeUnknown, type WriteLookups } from './uncertainwrite.ts';
 
 /** Where the bearer token comes from. */
@@ -205,7 +205,7 @@ export class ApiClient {
     const empty = { data: null, warnings: [], meta: null, requestId, headers };
     if (found !== undefined) return { ...empty, status: 200, data: found.data };
     for (const warning of value?.warnings ?? []) this.warn(warning);
-    if (status >= 200 && status < 300 && value !== undefined) {
+    if (isSuccess(status) && value !== undefined) {
       const { data, warnings, meta } = value;
       return { status, data, warnings, meta, requestId, headers };
     }

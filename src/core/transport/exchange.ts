@@ -2,7 +2,7 @@ import { type Failure, localFailure } from '../failure.ts';
 import { type AttemptContext, type AttemptNotice, type AttemptResult, attempt } from './attempt.ts';
 import type { Pacer } from './pacer.ts';
 import { decideRetry, mayBeDone, type RetryPolicy, retryAfterOf, retryDelay } from './retry.ts';
-import type { OutgoingRequest } from './send.ts';
+import { isSuccess, type OutgoingRequest } from './send.ts';
 import { outcomeUnknown, UncertainWrite, type WriteLookups } from './uncertainwrite.ts';
 
 /** One attempt that failed and will be followed by another after `wait` milliseconds. */
@@ -51,7 +51,7 @@ export interface ExchangeResponse<T> {
   /** What the lookup found: the write had been done. */
   readonly found?: { readonly data: unknown };
   /** It was no success, and whether the write was done could not be found out; `lookup` says why a lookup failed. */
-  readonly unknown?: { readonly lookup: Failure | undefined };
+  readonly unknown?: { readonly lookup?: Failure };
 }
 
 /**
@@ -70,7 +70,7 @@ export async function exchange<T>(deps: ExchangeContext, request: ExchangeReques
     afterUnknown ||= mayBeDone(result.end);
     const isLast = !decision.retry || number >= attempts;
     if (decision.outcomeUnknown) write.open();
-    if (isSuccess(result)) {
+    if (isDone(result)) {
       await write.checkDuplicates();
       return concluded(result, afterUnknown);
     }
@@ -114,21 +114,21 @@ async function pacedAttempt<T>(deps: ExchangeContext, request: ExchangeRequest<T
 function concluded<T>(result: AttemptResult<T>, afterUnknown: boolean, write?: UncertainWrite): ExchangeResponse<T> {
   const { headers, failure, notice, value, end } = result;
   const { found, unknown } = write ?? {};
-  const common = { headers, requestId: notice.requestId };
-  if (found !== undefined) return { status: 200, ...common, value: undefined, afterUnknown: true, found };
+  const common = { headers, requestId: notice.requestId, afterUnknown };
+  if (found !== undefined) return { status: 200, ...common, value: undefined, found };
   if (failure !== undefined) throw unknown === undefined ? failure : outcomeUnknown(failure, unknown.lookup);
   const { status } = end as { status: number };
-  return { status, ...common, value, afterUnknown, ...(unknown && { unknown }) };
+  return { status, ...common, value, ...(unknown && { unknown }) };
 }
 
-function isSuccess<T>({ end }: AttemptResult<T>): boolean {
-  return end.kind === 'completed' && end.status >= 200 && end.status < 300;
+function isDone<T>({ end }: AttemptResult<T>): boolean {
+  return end.kind === 'completed' && isSuccess(end.status);
 }
 
 /** The same result, counted as lost where its status is a success and its value does not show it. */
 function checked<T>(result: AttemptResult<T>, { isClear }: ExchangeRequest<T>): AttemptResult<T> {
   const { value, notice } = result;
-  if (isClear === undefined || value === undefined || !isSuccess(result) || isClear(value)) return result;
+  if (isClear === undefined || value === undefined || !isDone(result) || isClear(value)) return result;
   const message = `The response lacks the requested record (HTTP ${notice.status}).`;
   const failure = localFailure('response.malformed', message, { requestId: notice.requestId });
   return { ...result, end: { kind: 'lost', sent: true, permanent: false }, value: undefined, failure };

@@ -12,8 +12,8 @@ export interface TransferStatistics {
 }
 
 /**
- * Ends a request in flight, with the headers of its response if any; `pause`: the server throttled it and announced
- * this many milliseconds.
+ * Ends a request in flight, once, with the headers of its response if any; `pause`: the server throttled it and
+ * announced this many milliseconds.
  */
 export type ReleaseSlot = (headers: IncomingResponse['headers'], pause?: number) => void;
 
@@ -38,7 +38,7 @@ export class Pacer {
   private retries = 0;
   private inFlight = 0;
   /** Time of the last request, and the smoothed time between two. */
-  private lastAt: number | undefined;
+  private lastAt = Number.NEGATIVE_INFINITY;
   private gap: number | undefined;
   private pausedUntil = 0;
   private nextAt = 0;
@@ -95,10 +95,7 @@ export class Pacer {
     const spacing = this.spacingAt(now);
     // Up to one spacing is caught up: timers are a little late each time.
     this.nextAt = Math.max(this.nextAt, this.pausedUntil, now - spacing) + spacing;
-    let open = true;
     return (headers, pause) => {
-      if (!open) return;
-      open = false;
       this.inFlight--;
       this.released(order, headers, pause);
     };
@@ -120,7 +117,7 @@ export class Pacer {
 
   private measure(now: number): void {
     // A pause in between was the server's doing.
-    if (this.lastAt !== undefined && this.lastAt >= this.pausedUntil) {
+    if (this.lastAt >= this.pausedUntil) {
       const gap = Math.min(MAX_GAP, now - this.lastAt);
       this.gap = this.gap === undefined ? gap : this.gap + (gap - this.gap) / 8;
     }
@@ -150,7 +147,7 @@ interface RateLimitReport {
 export function readRateLimit(headers: IncomingResponse['headers']): RateLimitReport | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {
     // Some servers add their policy after the number: `100, 100;w=60`.
-    const digits = /^\s*(\d{1,12})(?![\d.])/.exec(headers[`ratelimit-${name}`] ?? '')?.[1];
+    const digits = headers[`ratelimit-${name}`]?.match(/^\s*(\d{1,12})(?![\d.])/)?.[1];
     return digits === undefined ? undefined : Number(digits);
   });
   if (limit === undefined || remaining === undefined || reset === undefined || limit === 0) return undefined;
@@ -175,7 +172,7 @@ export class ServerTokenBucket {
   /** When the next request finds room: `now`, or later. */
   roomAt(now: number): number {
     this.fill(now);
-    return this.free >= 1 || this.rate === 0 ? now : now + (1 - this.free) / this.rate;
+    return this.rate === 0 ? now : now + Math.max(0, 1 - this.free) / this.rate;
   }
 
   /** A request is sent. */
@@ -203,7 +200,7 @@ export class ServerTokenBucket {
   }
 
   private fill(now: number): void {
-    if (this.rate > 0) this.free = Math.min(this.limit, this.free + Math.max(0, now - this.at) * this.rate);
+    this.free = Math.min(this.limit, this.free + Math.max(0, now - this.at) * this.rate);
     this.at = now;
   }
 }

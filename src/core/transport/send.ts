@@ -27,6 +27,11 @@ export interface IncomingResponse {
  */
 export type Send = (request: OutgoingRequest) => Promise<IncomingResponse>;
 
+/** Whether a status is 2xx. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 /** No response. `sent`: whether the whole body may have reached the server, which leaves a write's outcome unknown. */
 export class ConnectionFailure extends Error {
   readonly sent: boolean;

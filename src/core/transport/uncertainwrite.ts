@@ -26,8 +26,8 @@ export interface WriteLookups {
 export class UncertainWrite {
   /** It was done: what it made. */
   found: { readonly data: unknown } | undefined;
-  /** It cannot be found out; `lookup` is why a lookup failed, undefined where there is none. */
-  unknown: { readonly lookup: Failure | undefined } | undefined;
+  /** It cannot be found out; `lookup` is why a lookup failed, absent where there is none. */
+  unknown: { readonly lookup?: Failure } | undefined;
   private isOpen = false;
   private readonly post: PostAttempt;
 
@@ -48,7 +48,7 @@ export class UncertainWrite {
   /** An attempt ended that may have been done. */
   open(): void {
     this.isOpen = true;
-    if (this.lookups.lookUp === undefined) this.unknown = { lookup: undefined };
+    if (this.lookups.lookUp === undefined) this.unknown = {};
   }
 
   /** Looks for what was written, where the outcome is open. */
@@ -80,6 +80,6 @@ export function outcomeUnknown(failure: Failure, lookup?: Failure): Failure {
   return localFailure('network.outcome_unknown', `${failure.message} It may have been done.${why}`, {
     requestId: failure.requestId,
     cause: failure,
-    ...(lookup?.code === 'network.outcome_unknown' && lookup.hint !== null && { hint: lookup.hint }),
+    ...(lookup?.code === 'network.outcome_unknown' && { hint: lookup.hint }),
   });
 }
