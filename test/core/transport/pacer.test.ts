@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../../src/core/transport/client.ts';
 import { Pacer } from '../../../src/core/transport/pacer.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
+import type { IncomingResponse } from '../../../src/core/transport/send.ts';
 import { seeded } from '../../support/faults/seeded.ts';
 import { LimitedServer } from './limitedserver.ts';
 import { answer, clientOf, failureOf, Script, SleepLog, success } from './script.ts';
@@ -150,6 +151,36 @@ describe('a turn', () => {
     expect(client.statistics.throttledMilliseconds).toBeLessThan(10_200);
   });
 
+  it('tells at any time for how long requests have been held back', async () => {
+    const clock = new VirtualClock(0);
+    const pacer = new Pacer(clock);
+    const held = async (at: number, milliseconds: number) => {
+      await clock.sleep(at);
+      await pacer.pause(milliseconds);
+    };
+    const told: number[] = [];
+    const asked = async (at: number) => {
+      await clock.sleep(at);
+      told.push(pacer.statistics.throttledMilliseconds);
+    };
+    const pauses = [held(1000, 10_000), held(4000, 8000), held(20_000, 3000)];
+    await clock.run(Promise.all([...pauses, ...[500, 5000, 11_500, 15_000, 21_000, 30_000].map(asked)]));
+    expect(told).toEqual([0, 4000, 10_500, 11_000, 12_000, 14_000]);
+  });
+
+  it.each<[string, IncomingResponse, number, number]>([
+    ['a refusal by rate', answer(429, '', { 'retry-after': '3' }), 1, 3000],
+    ['a failure', answer(500, ''), 1, 0],
+    ['a last look after no further attempt', answer(503, '', { 'retry-after': '3' }), 0, 0],
+  ])('counts as held back what the server asked for: %s', async (_name, first, maxRetries, expected) => {
+    const retry = { ...DEFAULT_RETRY, maxRetries };
+    const client = clientOf(new Script(first, success({ id: 1 })), { retry });
+    const looks = [undefined, { id: 1 }];
+    const lookUp = async () => looks.shift();
+    await client.request({ method: 'POST', path: '/api/v1/patients', body: {}, lookUp });
+    expect(client.statistics.throttledMilliseconds).toBe(expected);
+  });
+
   it('that is waited for can be given up', async () => {
     const clock = new VirtualClock();
     const started = clock.now();
@@ -206,6 +237,30 @@ describe('a turn', () => {
     expect((await sent()) - (await sent())).toBe(-200);
     await sent(60_000);
     expect((await sent()) - (await sent())).toBe(-247);
+  });
+
+  it('is spaced by the rate that the server reported, where the client has none of its own', async () => {
+    const clock = new SleepLog();
+    const pacer = new Pacer(clock);
+    (await pacer.acquire(false))(left(0, 2), 5000);
+    for (let sent = 0; sent < 3; sent++) (await pacer.acquire(false))({});
+    // In the pause there was room for a burst again.
+    expect(clock.sleeps).toEqual([5000, 100, 100]);
+  });
+
+  it('is not spaced anew by an answer to what left before the pause', async () => {
+    const clock = new SleepLog();
+    const pacer = new Pacer(clock);
+    const [first, late] = [await pacer.acquire(false), await pacer.acquire(false)];
+    first({}, 5000);
+    const slow = await pacer.acquire(false);
+    await clock.sleep(1000);
+    slow({});
+    (await pacer.acquire(false))({});
+    late({}, 0);
+    // The first of them is due; the second after a spacing as short as before.
+    for (let sent = 0; sent < 2; sent++) (await pacer.acquire(false))({});
+    expect(clock.sleeps).toEqual([5000, 1000, 20]);
   });
 
   it('comes although the clock of the machine is set back', async () => {

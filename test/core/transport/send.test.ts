@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { observedBody } from '../../../src/core/transport/send.ts';
+import { ConnectionFailure, observedBody } from '../../../src/core/transport/send.ts';
+
+it('a failure of the connection has its name in a stack', () => {
+  expect(new ConnectionFailure('No response.', { sent: false }).stack).toMatch(/^ConnectionFailure: No response\.\n/);
+});
 
 describe('a watched body', () => {
   /** A body of three pieces, and what happens to it and is told of it, in order. */

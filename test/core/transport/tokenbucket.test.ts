@@ -17,6 +17,9 @@ describe('readRateLimit', () => {
     ['a negative number', headers('10', '-1', '1'), undefined],
     ['a fraction', headers('10', '1.5', '1'), undefined],
     ['a word', headers('10', 'many', '1'), undefined],
+    ['no limit but the rest', headers('', '7', '2'), undefined],
+    ['nothing left but the rest', headers('10', '', '2'), undefined],
+    ['no reset but the rest', headers('10', '7', ''), undefined],
     ['one header alone', { 'ratelimit-limit': '10' }, undefined],
     ['none', {}, undefined],
   ])('reads %s', (_name, given, expected) => {
@@ -66,6 +69,7 @@ describe('room', () => {
     ['one left, and one under way', 1, 1, 100],
     ['a few left, as many under way', 3, 3, 100],
     ['a few left, fewer under way', 3, 2, 0],
+    ['more than enough left', 500, 0, 0],
   ])('with %s', (_name, remaining, underWay, wait) => {
     const bucket = new ServerTokenBucket();
     bucket.report({ limit: 1000, remaining: 900, reset: 10 }, 1, 0, 0);
@@ -80,11 +84,27 @@ describe('room', () => {
     expect(bucket.roomAt(0)).toBeGreaterThan(0);
   });
 
-  it('comes back with a request that the server did not count', () => {
+  it('is there where the server takes no time to fill up', () => {
     const bucket = new ServerTokenBucket();
-    bucket.report({ ...FULL, remaining: 2 }, 1, 0, 0);
+    bucket.report({ limit: 20, remaining: 0, reset: 0 }, 1, 0, 7);
+    expect(bucket.rate).toBe(0);
+    expect(bucket.roomAt(7)).toBe(7);
+  });
+
+  it('comes as slowly as a server says that has changed its limit', () => {
+    const bucket = new ServerTokenBucket();
+    bucket.report({ limit: 1000, remaining: 900, reset: 1 }, 1, 0, 0);
+    bucket.report({ limit: 10, remaining: 0, reset: 10 }, 2, 0, 0);
+    expect(bucket.roomAt(0)).toBe(1000);
+  });
+
+  it('comes back with a request that the server did not count, and for one other alone', () => {
+    const bucket = new ServerTokenBucket();
+    bucket.report({ limit: 22, remaining: 2, reset: 2 }, 1, 0, 0);
     bucket.take();
     bucket.giveBack();
     expect(bucket.roomAt(0)).toBe(0);
+    bucket.take();
+    expect(bucket.roomAt(0)).toBe(100);
   });
 });

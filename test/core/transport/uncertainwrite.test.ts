@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { localFailure } from '../../../src/core/failure.ts';
+import { LOCAL_FAILURES, localFailure } from '../../../src/core/failure.ts';
 import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
 import type { ApiRequest } from '../../../src/core/transport/client.ts';
 import { DEFAULT_RETRY } from '../../../src/core/transport/retry.ts';
@@ -10,7 +10,6 @@ const CREATE: ApiRequest = { method: 'POST', path: '/api/v1/patients', body: { f
 
 describe('a POST of unknown outcome', () => {
   const failed = () => problem(500, 'server.unexpected', null, 'Unexpected.');
-  const nothing = () => success(null);
   const ENDS: [string, () => Step][] = [
     ['no answer', () => broken(true)],
     ['half an answer', () => answer(201, '{"data"', { 'content-length': '99' })],
@@ -21,6 +20,7 @@ describe('a POST of unknown outcome', () => {
     ['a server that is not ready', () => problem(503, 'server.unavailable', null, 'Not ready.')],
     ['a gateway that waited too long', () => answer(504, '')],
   ];
+  const NO_RECORD: [string, () => Step] = ['an answer without a record', () => success(null)];
   /** Looks that find, one after the other; nothing after the last. */
   const lookingUp = (found: readonly unknown[]) => {
     const left = [...found];
@@ -42,14 +42,11 @@ describe('a POST of unknown outcome', () => {
     expect(failure.cause).toBeInstanceOf(ApiFailure);
   });
 
-  it.each([...ENDS, ['an answer without a record', nothing] as [string, () => Step]])(
-    'is taken as done after %s when it is found',
-    async (_name, end) => {
-      const script = new Script(end());
-      expect(await clientOf(script).request(lookingUp([{ id: 7 }]))).toMatchObject({ status: 200, data: { id: 7 } });
-      expect(posts(script)).toBe(1);
-    },
-  );
+  it.each([...ENDS, NO_RECORD])('is taken as done after %s when it is found', async (_name, end) => {
+    const script = new Script(end());
+    expect(await clientOf(script).request(lookingUp([{ id: 7 }]))).toMatchObject({ status: 200, data: { id: 7 } });
+    expect(posts(script)).toBe(1);
+  });
 
   it.each(ENDS)('is taken as done after %s when it is found only after the wait', async (_name, end) => {
     const script = new Script(end());
@@ -60,7 +57,7 @@ describe('a POST of unknown outcome', () => {
     expect(clock.sleeps).toEqual([1000]);
   });
 
-  it.each(ENDS)('is sent again after %s with the same key when it is not found', async (_name, end) => {
+  it.each([...ENDS, NO_RECORD])('is sent again after %s with the same key when it is not found', async (_name, end) => {
     const script = new Script(end(), success({ id: 8 }));
     let looked = 0;
     const lookUp = async () => void looked++;
@@ -91,14 +88,18 @@ describe('a POST of unknown outcome', () => {
   ])('is looked up after the last attempt, too: found %s', async (_name, found, sleeps) => {
     const script = new Script(broken(true));
     const [clock, retry] = [new SleepLog(), { ...DEFAULT_RETRY, maxRetries: 0 }];
-    expect((await clientOf(script, { clock, retry }).request(lookingUp(found))).data).toEqual({ id: 7 });
+    const onRetry = () => expect.unreachable('There is no other attempt.');
+    expect((await clientOf(script, { clock, retry, onRetry }).request(lookingUp(found))).data).toEqual({ id: 7 });
     expect(clock.sleeps).toEqual(sleeps);
   });
 
-  it('fails as the last attempt did when nothing is there after it', async () => {
+  it.each([
+    ['a failure of the API', failed, { code: 'server.unexpected', status: 500, exitCode: 8 }],
+    [...NO_RECORD, { code: 'response.malformed', requestId: 'req-1', exitCode: 8 }],
+  ])('fails as the last attempt did when nothing is there after %s', async (_name, end, expected) => {
     const retry = { ...DEFAULT_RETRY, maxRetries: 0 };
-    const failure = await failureOf(clientOf(new Script(failed()), { retry }).request(lookingUp([])));
-    expect(failure).toMatchObject({ code: 'server.unexpected', status: 500, exitCode: 8 });
+    const failure = await failureOf(clientOf(new Script(end()), { retry }).request(lookingUp([])));
+    expect(failure).toMatchObject(expected);
   });
 
   it('is not tried again where that is no use, but looked up', async () => {
@@ -116,6 +117,15 @@ describe('a POST of unknown outcome', () => {
     expect(failure).toMatchObject({ code: 'network.outcome_unknown', exitCode: 8, requestId: 'id-2' });
     expect(failure.message).toContain('Looking it up failed: Not allowed (HTTP 403).');
     expect(posts(script)).toBe(1);
+  });
+
+  it.each([
+    ['its own next step, which names what to compare', 'network.outcome_unknown', 'Compare it.'],
+    ['the usual one', 'local.file', LOCAL_FAILURES['network.outcome_unknown'].next],
+  ] as const)('gives, when the look-up fails, %s', async (_name, code, hint) => {
+    const lookUp = () => Promise.reject(localFailure(code, 'Patient 7 may be it.', { hint: 'Compare it.' }));
+    const failure = await failureOf(clientOf(new Script(broken(true))).request({ ...CREATE, lookUp }));
+    expect(failure).toMatchObject({ code: 'network.outcome_unknown', hint });
   });
 
   it('is looked up once the pause is over that a server asks for', async () => {
@@ -166,10 +176,11 @@ describe('a POST of unknown outcome', () => {
   it.each<[string, Step[]]>([
     ['an attempt that was none', [broken(false)]],
     ['a refusal by rate', [answer(429, '')]],
-  ])('is not looked back at after %s', async (_name, steps) => {
-    const checkDuplicates = () => Promise.reject(new Error('Not in doubt.'));
+  ])('is neither looked up nor looked back at after %s', async (_name, steps) => {
+    const lookUp = () => Promise.reject(new Error('Not in doubt.'));
     const script = new Script(...steps, success({ id: 8 }));
-    expect((await clientOf(script).request({ ...lookingUp([]), checkDuplicates })).data).toEqual({ id: 8 });
+    const request = { ...CREATE, lookUp, checkDuplicates: lookUp };
+    expect((await clientOf(script).request(request)).data).toEqual({ id: 8 });
   });
 
   it('tells a fault of ours in the look back', async () => {
