@@ -189,12 +189,12 @@ class CompleteRead {
   /** Passes of one kind, until one brings nothing new or `isLast` says so after it. */
   private async *passes(
     read: () => AsyncIterable<WalkedPage>,
-    isLast: () => Promise<boolean> = async () => false,
+    isLast?: () => Promise<boolean>,
   ): AsyncGenerator<WalkedPage> {
     for (let passes = 0, before = -1; passes < MAX_PASSES && this.rows > before; passes++) {
       before = this.rows;
       yield* this.extra(read());
-      if (await isLast()) return;
+      if (await isLast?.()) return;
     }
   }
 

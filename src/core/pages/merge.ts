@@ -1,4 +1,4 @@
-import { idOf, type Row } from './page.ts';
+import { orderOf, type Row } from './page.ts';
 import type { WalkedPage } from './walkoptions.ts';
 
 /** A walk is no longer in id order; what was yielded so far is complete up to the last id. */
@@ -54,8 +54,4 @@ function take(side: Side, upTo: bigint): readonly Row[] {
 function uniqueById(rows: readonly Row[]): readonly Row[] {
   const byId = new Map(rows.toReversed().map((row) => [orderOf(row), row]));
   return [...byId.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-}
-
-function orderOf(row: Row | undefined): bigint {
-  return idOf(row ?? {}) ?? 0n;
 }

@@ -98,6 +98,7 @@ export async function fetchPage(
     options;
   let pageSize = size.current;
   let timeouts = 0;
+  const cursor = target !== 'all' && 'after' in target ? target : undefined;
   const query = (): Query => {
     const common = { filter: options.filter || undefined, responseFields: options.fields?.join(',') };
     if (target === 'all') return common;
@@ -113,12 +114,13 @@ export async function fetchPage(
     onRetry: ({ status }) => {
       if (status !== 408) return;
       if (++timeouts >= mostTimeouts) throw new PageTimeout();
-      if (target !== 'all' && 'after' in target) size.shrink(pageSize);
+      if (cursor !== undefined) size.shrink(pageSize);
     },
     read: async (body) => {
-      const id = onLastId && announcedLastId(body);
+      if (onLastId === undefined) return read(body);
+      const id = announcedLastId(body);
       if (id === undefined) return read(body);
-      onLastId?.(id);
+      onLastId(id);
       // Parsing keeps this process busy: the next request goes out before.
       await nextTurn();
       return read(body);
@@ -135,25 +137,23 @@ export async function fetchPage(
   });
   const rows = readRows(response);
   const { warnings, meta, requestId, headers } = response;
-  const isOrdered = target !== 'all' && 'after' in target && target.inAnyOrder !== true;
-  const ids = idsOf(rows, isOrdered ? target.after : undefined, operation, requestId);
+  checkIds(rows, cursor?.inAnyOrder ? undefined : cursor?.after, operation, requestId);
   const time = Date.parse(headers.date ?? '');
   if (!Number.isNaN(time)) options.onServerTime?.(time);
   options.onWarnings?.(warnings);
-  return { rows, meta, requestId, ...ids, pageSize };
+  return { rows, meta, requestId, ...endsOf(rows), pageSize };
 }
 
 /** Whether another attempt might have succeeded. */
 function isPassing(cause: unknown): boolean {
   if (!(cause instanceof Failure)) return false;
-  return cause.code === 'network.unreachable' || (cause.status !== null && RETRYABLE_STATUSES.includes(cause.status));
+  return cause.code === 'network.unreachable' || RETRYABLE_STATUSES.includes(cause.status ?? 0);
 }
 
 /** The last id by the `Link` to the next page (RFC 8288), as our server sends it; possibly wrong, the records decide. */
 function linkedLastId(link = ''): bigint | undefined {
-  const target = /<([^<>]*)>\s*;[^,<]*\brel="?next\b/i.exec(link)?.[1] ?? '';
-  const id = new URLSearchParams(target.slice(target.indexOf('?') + 1)).get('lastId') ?? '';
-  return /^[1-9]\d{0,30}$/.test(id) ? BigInt(id) : undefined;
+  const query = /<[^<>?]*\?([^<>]*)>\s*;[^,<]*\brel="?next\b/i.exec(link)?.[1];
+  return idOf({ id: new URLSearchParams(query).get('lastId') });
 }
 
 /** Bytes at the end of a page that are searched for its last id. */
@@ -162,8 +162,7 @@ const TAIL = 256;
 /** The last id by `meta.pagination` (D17), at the end of a body; it may be wrong, the records decide. */
 function announcedLastId(body: Uint8Array): bigint | undefined {
   const tail = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1', body.length - TAIL);
-  const id = /"lastId":"?([1-9]\d{0,30})[",}]/.exec(tail)?.[1];
-  return id === undefined ? undefined : BigInt(id);
+  return idOf({ id: /"lastId":"?(\d+)[",}]/.exec(tail)?.[1] });
 }
 
 function readRows({ data, requestId }: ApiResponse): readonly Row[] {
@@ -173,13 +172,13 @@ function readRows({ data, requestId }: ApiResponse): readonly Row[] {
   });
 }
 
-/** First and last id. By cursor, where `after` is the last id before them, they have to increase. */
-function idsOf(
+/** Every row has an id. By cursor, where `after` is the last id before them, ids have to increase. */
+function checkIds(
   rows: readonly Row[],
   after: bigint | undefined,
   operation: Operation,
   requestId: string | null,
-): Pick<Page, 'firstId' | 'lastId'> {
+): void {
   let before = after;
   for (const row of rows) {
     const id = idOf(row);
@@ -192,9 +191,12 @@ function idsOf(
     }
     if (before !== undefined) before = id;
   }
-  const [first, last] = [rows[0], rows.at(-1)];
-  if (first === undefined || last === undefined) return { firstId: null, lastId: null };
-  return { firstId: String(idOf(first)), lastId: String(idOf(last)) };
+}
+
+/** The first and the last id of the rows of a page. */
+export function endsOf(rows: readonly Row[]): Pick<Page, 'firstId' | 'lastId'> {
+  const text = (row: Row | undefined) => (row === undefined ? null : String(idOf(row)));
+  return { firstId: text(rows[0]), lastId: text(rows.at(-1)) };
 }
 
 /** The id of a record exactly, from a number or text (D1); undefined for all but whole numbers above 0. */
@@ -203,11 +205,14 @@ export function idOf({ id }: Row): bigint | undefined {
   return typeof id === 'string' && /^[1-9]\d{0,30}$/.test(id) ? BigInt(id) : undefined;
 }
 
+/** The id of a row; 0 where there is none. */
+export function orderOf(row: Row | undefined): bigint {
+  return idOf(row ?? {}) ?? 0n;
+}
+
 /** The first `count` rows of a page. */
 export function truncatePage(page: Page, count: number): Page {
   if (page.rows.length <= count) return page;
   const rows = page.rows.slice(0, count);
-  const last = rows.at(-1);
-  const ids = last === undefined ? { firstId: null, lastId: null } : { lastId: String(idOf(last)) };
-  return { ...page, rows, ...ids };
+  return { ...page, rows, ...endsOf(rows) };
 }

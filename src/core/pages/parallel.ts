@@ -1,7 +1,7 @@
 import type { Operation } from '../../catalog/define.ts';
 import { LinkedAbort } from '../abort.ts';
 import type { ApiClient } from '../transport/client.ts';
-import { fetchPage, idOf, type Page, PageSize, type PageTarget, truncatePage } from './page.ts';
+import { fetchPage, orderOf, type Page, PageSize, type PageTarget, truncatePage } from './page.ts';
 import { prefetcher } from './prefetch.ts';
 import { walkPages } from './walk.ts';
 import { isByCursor, START, type WalkedPage, type WalkOptions } from './walkoptions.ts';
@@ -104,7 +104,7 @@ class RangeWalk {
   onDone(range: IdRange): void {
     if (range.ended || range.failure !== undefined) this.ended = true;
     // Ids between two ranges that no record has need not be requested.
-    if (range.nextId !== undefined && range.nextId > this.start + 1n) this.start = range.nextId - 1n;
+    if (range.nextId > this.start + 1n) this.start = range.nextId - 1n;
     if (range.seen.rows > 0) this.aim(range.seen.rows, range.seen.ids);
   }
 
@@ -115,17 +115,17 @@ class RangeWalk {
   private async *firstPages(): AsyncGenerator<Page> {
     for (let before = Number.POSITIVE_INFINITY; ; ) {
       const page = await this.fetch({ after: this.start, most: Number.POSITIVE_INFINITY });
-      if (page.firstId === null || page.lastId === null) {
+      if (page.rows.length === 0) {
         this.ended = true;
         return;
       }
-      this.start = BigInt(page.lastId);
+      this.start = BigInt(page.lastId ?? 0);
       const { length } = page.rows;
       const isFull = length >= Math.min(page.pageSize, before);
       before = length;
       if (isFull) {
         this.size.current = length;
-        this.aim(length, this.start - BigInt(page.firstId) + 1n);
+        this.aim(length, this.start - BigInt(page.firstId ?? 0) + 1n);
         this.fill();
       }
       yield page;
@@ -154,8 +154,8 @@ class RangeWalk {
 class IdRange {
   /** The server has nothing after the last row of this range. */
   ended = false;
-  /** The first id after the range, where a response had it. */
-  nextId: bigint | undefined;
+  /** The first id after the range, where a response had it; otherwise 0. */
+  nextId = 0n;
   /** What `take` throws after the pages before it. */
   failure: { readonly cause: unknown } | undefined;
   /** Rows received, and from how many ids they came: how dense the ids are here. */
@@ -212,16 +212,16 @@ class IdRange {
       const requested = take(last);
       const page = await requested.page;
       if (requested.announced > last && page.lastId !== String(requested.announced)) walk.areIdsRight = false;
-      if (page.firstId === null || page.lastId === null) {
+      if (page.rows.length === 0) {
         this.ended = true;
         return;
       }
+      last = BigInt(page.lastId ?? 0);
       this.seen.rows += page.rows.length;
-      this.seen.ids += BigInt(page.lastId) - BigInt(page.firstId) + 1n;
-      last = BigInt(page.lastId);
-      const beyond = page.rows.findIndex((row) => (idOf(row) ?? 0n) > this.to);
-      if (beyond >= 0) this.nextId = idOf(page.rows[beyond] ?? {});
-      await this.buffer(beyond < 0 ? page : truncatePage(page, beyond));
+      this.seen.ids += last - BigInt(page.firstId ?? 0) + 1n;
+      const within = page.rows.filter((row) => orderOf(row) <= this.to).length;
+      this.nextId = orderOf(page.rows[within]);
+      await this.buffer(truncatePage(page, within));
     }
   }
 

@@ -1,4 +1,4 @@
-import { idOf, type Page, type Row } from './page.ts';
+import { endsOf, idOf, orderOf, type Page, type Row } from './page.ts';
 
 /** A Set of more throws a RangeError. */
 const MAX_SET_SIZE = 2 ** 24 - 1;
@@ -16,10 +16,9 @@ export class SeenIds {
 
   /** The page without the rows that were seen before; its rows count as seen from now on. */
   fresh<P extends Page>(page: P): P {
-    const rows = page.rows.filter((row) => this.addId(idOf(row) ?? 0n));
+    const rows = page.rows.filter((row) => this.addId(orderOf(row)));
     if (rows.length === page.rows.length) return page;
-    const text = (row: Row | undefined) => (row === undefined ? null : String(idOf(row)));
-    return { ...page, rows, firstId: text(rows[0]), lastId: text(rows.at(-1)) };
+    return { ...page, rows, ...endsOf(rows) };
   }
 
   /** False for an id that was seen before. */

@@ -7,7 +7,7 @@ import { walkNumbered } from './numbered.ts';
 import { type ParallelOptions, walkParallel } from './parallel.ts';
 import { SeenIds } from './seenids.ts';
 import { inSlices, isTimeout, sliceKey } from './slices.ts';
-import { isByCursor, type WalkedPage, type WalkPosition } from './walkoptions.ts';
+import { isByCursor, isByNumber, type WalkedPage, type WalkPosition } from './walkoptions.ts';
 
 /** Options of a walk that adapts to the service. */
 export interface ServiceWalkOptions extends ParallelOptions {
@@ -20,13 +20,13 @@ const MAX_TIMEOUTS = 3;
 const MAX_SLICE_TIMEOUTS = 2;
 
 /** How a service turned out to behave, learned once for a complete read. */
-interface Behaviour {
+class Behaviour {
   /** The announced change has arrived: a filter on locations is required (specification, Versioning 2). */
-  isLocationRequired: boolean;
+  isLocationRequired = false;
   /** By cursor it does not order by id: pages are numbered instead. */
-  isUnordered: boolean;
+  isUnordered = false;
   /** A page of several rows arrived in the order of their ids. */
-  hasShownOrder: boolean;
+  hasShownOrder = false;
 }
 
 /** A walk that failed: its filter, how far it came, and whether it named the locations. */
@@ -49,7 +49,7 @@ export class ServiceWalk {
     private readonly operation: Operation,
     private readonly options: ServiceWalkOptions,
     from: WalkPosition,
-    private readonly behaviour: Behaviour = { isLocationRequired: false, isUnordered: false, hasShownOrder: false },
+    private readonly behaviour = new Behaviour(),
   ) {
     const mayRepeat = operation.newestFirst !== undefined || !isByCursor(operation);
     if (mayRepeat) this.seen = new SeenIds(BigInt(from.lastId));
@@ -67,7 +67,7 @@ export class ServiceWalk {
 
   /** Whether pages are numbered: a deleted row moves others to a page that may have been read already. */
   get isNumbered(): boolean {
-    return this.behaviour.isUnordered || this.operation.paging?.style === 'pages';
+    return this.behaviour.isUnordered || isByNumber(this.operation);
   }
 
   /** Whether the pages so far show their order: pages of one row each do not. */
@@ -97,10 +97,9 @@ export class ServiceWalk {
     const mostTimeouts = sliceKey(operation) === undefined ? undefined : (options.mostTimeouts ?? MAX_TIMEOUTS);
     const walkOptions = { ...options, filter: this.located(filter), from, mostTimeouts, seen };
     if (behaviour.isUnordered) return yield* walkNumbered(this.client, operation, walkOptions);
-    const isByNumber = operation.paging?.style === 'pages';
     for await (const page of walkParallel(this.client, operation, walkOptions)) {
       behaviour.hasShownOrder ||= page.rows.length > 1;
-      yield seen === undefined || isByNumber ? page : seen.fresh(page);
+      yield seen === undefined || isByNumber(operation) ? page : seen.fresh(page);
     }
   }
 

@@ -2,6 +2,7 @@ import type { Operation } from '../../catalog/define.ts';
 import { formatInstant, parseInstant } from '../../catalog/fields/times.ts';
 import type { FilterKey } from '../../catalog/filter/check.ts';
 import { formatFilter, parseFilter, type RawTerm } from '../../catalog/filter/grammar.ts';
+import { type Operator, RANGE } from '../../catalog/operators.ts';
 import { ApiFailure } from '../transport/apifailure.ts';
 
 const DAY = 86_400_000;
@@ -24,8 +25,7 @@ export function isTimeout(cause: unknown): boolean {
 
 /** The key by which a read can be cut into slices of time: that of its early bound, else the time of change. */
 export function sliceKey({ filters = {}, dateLimit }: Operation): FilterKey | undefined {
-  const key = filters[dateLimit !== undefined && 'key' in dateLimit ? dateLimit.key : 'lastModified'];
-  return key?.operators.includes('>=') && key.operators.includes('<') ? key : undefined;
+  return filters[dateLimit !== undefined && 'key' in dateLimit ? dateLimit.key : 'lastModified'];
 }
 
 /**
@@ -42,7 +42,7 @@ export async function* inSlices<T>(
   onUnread: (what: string) => void,
 ): AsyncGenerator<T> {
   const terms = parseFilter(filter ?? '');
-  const span = spanOf(terms, key);
+  const span = spanOf(terms, key, now);
   const others = terms.filter((term) => !isBound(term, key));
   const of = (from: number | undefined, to: number | undefined) =>
     formatFilter([
@@ -50,9 +50,9 @@ export async function* inSlices<T>(
       ...(from === undefined ? span.lower : [termOf(key, '>=', from)]),
       ...(to === undefined ? span.upper : [termOf(key, '<', to)]),
     ]);
-  let from = span.from;
-  if (from === undefined || from < FIRST) {
-    if (span.to !== undefined && span.to <= FIRST) return yield* read(of(undefined, undefined));
+  let { from } = span;
+  if (from < FIRST) {
+    if (span.to <= FIRST) return yield* read(of(undefined, undefined));
     try {
       yield* read(of(undefined, FIRST));
     } catch (cause) {
@@ -62,7 +62,7 @@ export async function* inSlices<T>(
     from = FIRST;
   }
   const bounded = (start: number, end: number | undefined) => read(of(start === span.from ? undefined : start, end));
-  yield* adaptiveSlices(from, span.to ?? now, key, bounded);
+  yield* adaptiveSlices(from, span.to, key, bounded);
 }
 
 /** Slices from `first` on, as wide as the service answers in time; `read` without an end is the last one. */
@@ -95,34 +95,35 @@ async function* adaptiveSlices<T>(
 }
 
 interface Span {
-  readonly from: number | undefined;
-  readonly to: number | undefined;
+  /** Negative infinity without a lower bound. */
+  readonly from: number;
+  readonly to: number;
   /** The bounds as the filter has them. */
   readonly lower: readonly RawTerm[];
   readonly upper: readonly RawTerm[];
 }
 
-/** The bounds that a filter has on a key; a lower one of the year 1 is no bound. */
-function spanOf(terms: readonly RawTerm[], key: FilterKey): Span {
+/** The bounds that a filter has on a key; up to `now` without an upper one. */
+function spanOf(terms: readonly RawTerm[], key: FilterKey, now: number): Span {
   const bounds = terms.filter((term) => isBound(term, key));
   const lower = bounds.filter(({ operator }) => operator.startsWith('>'));
   const upper = bounds.filter(({ operator }) => operator.startsWith('<'));
-  const times = (some: readonly RawTerm[]) => some.map(({ values }) => timeOf(values[0] ?? ''));
+  const times = (some: readonly RawTerm[]) => some.flatMap(({ values }) => values.map(timeOf));
   return {
-    from: lower.length === 0 ? undefined : Math.max(...times(lower)),
-    to: upper.length === 0 ? undefined : Math.min(...times(upper)),
+    from: Math.max(...times(lower)),
+    to: upper.length === 0 ? now : Math.min(...times(upper)),
     lower,
     upper,
   };
 }
 
 function isBound({ key, operator }: RawTerm, { key: name }: FilterKey): boolean {
-  return key === name && /^[<>]=?$/.test(operator);
+  return key === name && (RANGE as readonly Operator[]).includes(operator);
 }
 
 function timeOf(text: string): number {
-  const instant = parseInstant(text, { instantOf: () => Number.NaN });
-  return typeof instant === 'number' && !Number.isNaN(instant) ? instant : Date.parse(text.slice(0, 10));
+  const instant = parseInstant(text, {});
+  return typeof instant === 'number' ? instant : Date.parse(text.slice(0, 10));
 }
 
 function termOf(key: FilterKey, operator: '>=' | '<', time: number): RawTerm {

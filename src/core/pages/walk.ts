@@ -7,7 +7,7 @@ import { walkNumbered } from './numbered.ts';
 import { fetchPage, type Page, PageSize, type PageTarget, truncatePage } from './page.ts';
 import { prefetcher } from './prefetch.ts';
 import { SeenIds } from './seenids.ts';
-import { START, type WalkedPage, type WalkOptions } from './walkoptions.ts';
+import { isByNumber, START, type WalkedPage, type WalkOptions } from './walkoptions.ts';
 
 /**
  * Every page of a bulk read (contract §5): by cursor in ascending id order, or as its endpoint has it (`walkNumbered`,
@@ -18,7 +18,7 @@ import { START, type WalkedPage, type WalkOptions } from './walkoptions.ts';
  */
 export function walkPages(client: ApiClient, operation: Operation, options: WalkOptions): AsyncGenerator<WalkedPage> {
   if (operation.unpaged) return walkUnpaged(client, operation, options);
-  const walk = operation.paging?.style === 'pages' ? walkNumbered : walkCursor;
+  const walk = isByNumber(operation) ? walkNumbered : walkCursor;
   return walk(client, operation, options);
 }
 
@@ -85,6 +85,6 @@ async function* walkUnpaged(client: ApiClient, operation: Operation, options: Wa
 
 function isFull({ rows, meta }: Page): boolean {
   const { limit } = isPlainObject(meta?.pagination) ? meta.pagination : {};
-  const size = readCount(limit);
-  return size !== undefined && size > 0 && rows.length >= size;
+  const size = readCount(limit) ?? 0;
+  return size > 0 && rows.length >= size;
 }

@@ -34,3 +34,8 @@ export interface WalkedPage extends Page {
 export function isByCursor({ paging, unpaged }: Operation): boolean {
   return paging?.style === 'cursor' && unpaged !== true;
 }
+
+/** Whether a list numbers its pages. */
+export function isByNumber({ paging }: Operation): boolean {
+  return paging?.style === 'pages';
+}

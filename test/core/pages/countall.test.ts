@@ -136,6 +136,7 @@ describe('countOnce', () => {
     const script = new Script(success({ total: 1 }));
     await once(script, filter);
     expect(script.queries).toEqual([{}]);
+    expect(script.requests[0]?.method).toBe('GET');
   });
 
   it('fails on an answer without a count, and tells which', async () => {

@@ -56,7 +56,7 @@ describe('a walk by page numbers', () => {
   it('ends with an error when the service gives the same page for every number', async () => {
     const instead: Habits['instead'] = () => answer(200, { data: [{ id: 1 }] });
     const failing = read(appointmentHistories, [], { instead, counts: false });
-    await expect(failing).rejects.toMatchObject({ code: 'pages.order' });
+    await expect(failing).rejects.toMatchObject({ code: 'pages.order', requestId: 'req-1' });
   });
 
   it('has no place to resume from: rows with lower ids may be on any later page', async () => {
@@ -91,8 +91,10 @@ describe('walkNumbered alone', () => {
 
   async function walk(service: FakeService, options: Partial<WalkOptions>): Promise<number[]> {
     const ids: number[] = [];
-    for await (const page of walkNumbered(clientOf(service), list, { pageSize: 4, ...options }))
+    for await (const page of walkNumbered(clientOf(service), list, { pageSize: 4, ...options })) {
+      expect(page.rows).not.toEqual([]);
       ids.push(...page.rows.map(({ id }) => Number(id)));
+    }
     return ids;
   }
 
@@ -132,10 +134,10 @@ describe('walkNumbered alone', () => {
     );
   });
 
-  /** A walk over these pages, as the service has them. */
-  async function walkOver(pages: readonly (readonly number[])[], options: Partial<WalkOptions> = {}) {
+  /** A service that has these pages. */
+  function serviceOf(pages: readonly (readonly number[])[]): FakeService {
     const instead: Habits['instead'] = ({ page }) => answer(200, { data: rowsOf(...(pages[Number(page) - 1] ?? [])) });
-    return walk(new FakeService([], { instead }), options);
+    return new FakeService([], { instead });
   }
 
   it.each<[string, number[][], number[]]>([
@@ -174,20 +176,19 @@ describe('walkNumbered alone', () => {
       [1, 9, 2, 3],
     ],
   ])('goes on where pages %s', async (_name, pages, found) => {
-    expect(await walkOver(pages)).toEqual(found);
+    expect(await walk(serviceOf(pages), {})).toEqual(found);
   });
 
-  it('counts only new rows for its limit', async () => {
-    expect(
-      await walkOver(
-        [
-          [1, 2],
-          [2, 3],
-          [4, 5],
-        ],
-        { limit: 3 },
-      ),
-    ).toEqual([1, 2, 3]);
+  it('counts only new rows for its limit, and ends there', async () => {
+    const service = serviceOf([
+      [1, 2],
+      [2, 3],
+      [4, 5],
+      [6, 7],
+    ]);
+    expect(await walk(service, { limit: 3 })).toEqual([1, 2, 3]);
+    // The third was asked for ahead.
+    expect(service.queries.map(({ page }) => page)).toEqual(['1', '2', '3']);
   });
 
   it('does not take the first page for a repeated one when it starts over again and again', async () => {

@@ -66,12 +66,16 @@ describe('the request of a page', () => {
     const script = new Script(success([]));
     await fetch(script, target);
     expect(script.queries).toEqual([query]);
+    expect(script.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  it('by number keeps its size after a timeout: numbers count pages of one size', async () => {
+  it.each<[string, PageTarget, string | undefined]>([
+    ['by number keeps its size after a timeout: numbers count pages of one size', { page: 2 }, '100'],
+    ['without paging has no size after a timeout, either', 'all', undefined],
+  ])('%s', async (_name, target, size) => {
     const script = new Script(answer(408, ''), success([]));
-    await fetch(script, { page: 2 });
-    expect(script.queries.map(({ pageSize }) => pageSize)).toEqual(['100', '100']);
+    await fetch(script, target);
+    expect(script.queries.map(({ pageSize }) => pageSize)).toEqual([size, size]);
   });
 });
 
@@ -80,7 +84,9 @@ describe('timeouts of a page', () => {
 
   it('are as many as allowed, and then a PageTimeout', async () => {
     const script = new Script(timeout, answer(408, ''), answer(408, ''));
-    await expect(fetch(script, FIRST, 2)).rejects.toBeInstanceOf(PageTimeout);
+    const failure = await failureOf(fetch(script, FIRST, 2));
+    expect(failure).toBeInstanceOf(PageTimeout);
+    expect(failure).toMatchObject({ name: 'PageTimeout', message: 'The server timed out (HTTP 408).', exitCode: 7 });
     expect(script.requests).toHaveLength(2);
     const again = new Script(answer(408, ''), success(rows(4)));
     expect((await fetch(again, FIRST, 2)).lastId).toBe('4');
@@ -122,6 +128,29 @@ describe('timeouts of a page', () => {
       code: 'response.malformed',
       requestId: 'req-1',
     });
+  });
+});
+
+describe('the last id that an answer tells', () => {
+  const link = '<?lastId=7>; rel="next"';
+  const pagination = { limit: 1, lastId: 8 };
+
+  it.each<[string, Step, bigint[]]>([
+    ['its head', success(rows(7), {}, { link }), [7n]],
+    ['its end', success(rows(8), { meta: { pagination } }), [8n]],
+    ['both', success(rows(8), { meta: { pagination } }, { link }), [7n, 8n]],
+    ['neither', success(rows(8), {}, { link: '<?page=2>; rel="next"' }), []],
+  ])('by %s is passed on where somebody wants it', async (_name, step, told) => {
+    const ids: bigint[] = [];
+    const request = { options: {}, target: FIRST, size: new PageSize(1), signal: new AbortController().signal };
+    await fetchPage(clientOf(new Script(step)), list, { ...request, onLastId: (id) => ids.push(id) });
+    expect(ids).toEqual(told);
+  });
+
+  it('is passed by, as the time of the server is, where nobody wants it', async () => {
+    const date = 'Sun, 22 Nov 2026 12:00:00 GMT';
+    const script = new Script(success(rows(8), { meta: { pagination } }, { link, date }));
+    expect(await fetch(script, FIRST)).toMatchObject({ rows: rows(8), lastId: '8' });
   });
 });
 
@@ -168,7 +197,10 @@ describe('truncatePage', () => {
     [2, [1, 2], '1', '2'],
     [0, [], null, null],
   ])('to %d rows', (count, ids, firstId, lastId) => {
-    expect(truncatePage(page, count)).toEqual({ ...page, rows: rows(...ids), firstId, lastId });
+    const truncated = truncatePage(page, count);
+    expect(truncated).toEqual({ ...page, rows: rows(...ids), firstId, lastId });
+    // Nothing is copied in vain.
+    expect(truncated === page).toBe(count >= 3);
   });
 });
 
@@ -190,6 +222,7 @@ it.each<[unknown, bigint | undefined]>([
   [null, undefined],
   [undefined, undefined],
   [true, undefined],
+  [['5'], undefined],
 ])('the id %j is %s', (id, exact) => {
   expect(idOf({ id })).toBe(exact);
 });

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Resource } from '../../../src/catalog/define.ts';
+import { appointmentHistories } from '../../../src/catalog/resources/appointmenthistories.ts';
+import { documents } from '../../../src/catalog/resources/documents.ts';
 import { events } from '../../../src/catalog/resources/events.ts';
+import { missedAppointments } from '../../../src/catalog/resources/missedappointments.ts';
 import { patients } from '../../../src/catalog/resources/patients.ts';
+import type { CompleteOptions } from '../../../src/core/pages/complete.ts';
 import { answer } from '../transport/script.ts';
 import type { Habits } from './fakeservice.ts';
 import { DAY, idsOf, read, sorted, spread } from './reading.ts';
@@ -100,5 +104,64 @@ describe('a walk that has to change its way', () => {
     const { ids, proof } = await read(patients, rows, { widest: 366 * DAY, ownSize: 9 }, { from });
     expect(sorted(ids)).toEqual(idsOf(rows).slice(30));
     expect(proof).toMatchObject({ by: 'count', counted: 60 });
+  });
+
+  it.each<[number, string, Resource, NonNullable<Habits['instead']>]>([
+    [
+      403,
+      'events are refused from some page on',
+      events,
+      ({ lastId }) => (Number(lastId) > 1040 ? answer(403, '') : undefined),
+    ],
+    [408, 'documents, which no time cuts into slices, time out', documents, () => answer(408, '')],
+  ])('fails with %d where %s', async (status, _name, resource, instead) => {
+    const failing = read(resource, rows, { key: 'start', instead, ownSize: 9 });
+    await expect(failing).rejects.toMatchObject({ status });
+  });
+
+  it('fails on patients out of order, whose pages have no numbers', async () => {
+    const instead: Habits['instead'] = ({ lastId }) =>
+      Number(lastId) > 1040 ? answer(200, { data: rows.toReversed().slice(0, 9) }) : undefined;
+    await expect(read(patients, rows, { instead, ownSize: 9 })).rejects.toMatchObject({ code: 'pages.order' });
+  });
+
+  it('asks for documents that time out as often as retries allow', async () => {
+    let timeouts = 0;
+    const instead: Habits['instead'] = () => (++timeouts <= 4 ? answer(408, '') : undefined);
+    expect((await read(documents, rows, { instead })).ids).toEqual(idsOf(rows));
+  });
+});
+
+describe('a complete read asks for no page without a reason:', () => {
+  const few = spread(20);
+  const EVENTS: Habits = { key: 'start' };
+  const UNCOUNTED: Habits = { counts: false };
+  /** Where its pages begin: behind an id, or by number. */
+  const WALK = ['0', '1057'];
+  const ONE_BY_ONE = ['0', ...idsOf(few).map(String)];
+  const PAGES = ['page 1', 'page 2'];
+
+  it.each<[string, Resource, Habits, Partial<CompleteOptions>, readonly string[]]>([
+    ['uncounted patients of a date, once', patients, UNCOUNTED, { filter: 'lastModified>=1990-01-01T00:00:00Z' }, WALK],
+    ['documents, once', documents, UNCOUNTED, {}, WALK],
+    ['documents one by one, once', documents, { ...UNCOUNTED, ownSize: 1 }, {}, ONE_BY_ONE],
+    ['events in order, once', events, { ...EVENTS, ...UNCOUNTED }, {}, WALK],
+    ['events one by one that are counted, once', events, { ...EVENTS, ownSize: 1 }, {}, ONE_BY_ONE],
+    ['missed appointments, with a date and without', missedAppointments, EVENTS, {}, ['0', '0', '1057', '1057']],
+    ['uncounted patients, with a date and then all', patients, UNCOUNTED, {}, [...WALK, ...WALK]],
+    ['patients, from the start', patients, UNCOUNTED, { from: { lastId: '0', fetched: 0 } }, [...WALK, ...WALK]],
+    ['uncounted histories, and again as pages may shift', appointmentHistories, UNCOUNTED, {}, [...PAGES, ...PAGES]],
+    [
+      'events out of order, by number',
+      events,
+      { ...EVENTS, ...UNCOUNTED, newestFirst: true },
+      {},
+      ['0', ...PAGES, ...PAGES],
+    ],
+  ])('%s', async (_name, resource, habits, options, places) => {
+    const { ids, service } = await read(resource, few, habits, options);
+    expect(sorted(ids)).toEqual(idsOf(few));
+    const lists = service.queries.filter(({ path = '' }) => !path.endsWith('/totalcount'));
+    expect(lists.map(({ page, lastId }) => lastId ?? `page ${page}`)).toEqual(places);
   });
 });

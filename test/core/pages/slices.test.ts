@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operationOf } from '../../../src/catalog/catalog.ts';
+import { allOperations, operationOf } from '../../../src/catalog/catalog.ts';
 import type { Resource } from '../../../src/catalog/define.ts';
 import type { FilterKey } from '../../../src/catalog/filter/check.ts';
 import { documents } from '../../../src/catalog/resources/documents.ts';
@@ -13,10 +13,11 @@ import { ApiFailure } from '../../../src/core/transport/apifailure.ts';
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const DAY = 86_400_000;
 
-/** The filters that were read to the end, and what could not be. */
+/** The filters that were read to the end, what could not be, and the days of each that was asked for. */
 async function sliced(filter: string, widest: number | ((from: number) => number), resource: Resource = patients) {
   const read: string[] = [];
   const unread: string[] = [];
+  const days: number[] = [];
   const key = sliceKey(operationOf(resource, 'list'));
   if (key === undefined) throw new Error('It cannot be sliced.');
   const one = async function* (slice: string) {
@@ -24,11 +25,12 @@ async function sliced(filter: string, widest: number | ((from: number) => number
       (operator) => new RegExp(`${key.key}${operator}([^,]+)`).exec(slice)?.[1],
     );
     const most = typeof widest === 'number' ? widest : widest(Date.parse(from));
+    days.push((Date.parse(to) - Date.parse(from)) / DAY);
     if (Date.parse(to) - Date.parse(from) > most) throw new PageTimeout();
     yield slice;
   };
   for await (const slice of inSlices(filter, key, NOW, one, (what) => unread.push(what))) read.push(slice);
-  return { read, unread };
+  return { read, unread, days };
 }
 
 describe('inSlices', () => {
@@ -42,9 +44,25 @@ describe('inSlices', () => {
     expect(read.every((slice) => slice.startsWith('patientStatus==NEW,'))).toBe(true);
   });
 
-  it('asks for no more than what lies before an early end', async () => {
-    const { read } = await sliced('lastModified<1970-01-01T00:00:00Z', 5000 * 365 * DAY);
-    expect(read).toEqual(['lastModified<1970-01-01T00:00:00Z']);
+  const TO_1980 = 'lastModified<1980-01-01T00:00:00Z';
+  const FROM_1980 = 'lastModified>=1980-01-01T00:00:00Z';
+
+  it.each<[string, string[]]>([
+    ['lastModified<1970-01-01T00:00:00Z', ['lastModified<1970-01-01T00:00:00Z']],
+    [TO_1980, [TO_1980]],
+    ['lastModified<1980-06-01T00:00:00Z', [TO_1980, `${FROM_1980},lastModified<1980-06-01T00:00:00Z`]],
+    [`${FROM_1980},lastModified<1980-06-01T00:00:00Z`, [`${FROM_1980},lastModified<1980-06-01T00:00:00Z`]],
+    [
+      `lastModified>=1970-01-01T00:00:00Z,lastModified<1980-06-01T00:00:00Z`,
+      [`lastModified>=1970-01-01T00:00:00Z,${TO_1980}`, `${FROM_1980},lastModified<1980-06-01T00:00:00Z`],
+    ],
+    // Whose day begins it is not known: the slices begin with that of UTC.
+    [
+      'lastModified>=2025-03-01T08:00:00',
+      ['lastModified>=2025-03-01T08:00:00,lastModified<2026-03-01T00:00:00Z', 'lastModified>=2026-03-01T00:00:00Z'],
+    ],
+  ])('asks for nothing outside of %s', async (filter, slices) => {
+    expect((await sliced(filter, Number.POSITIVE_INFINITY)).read).toEqual(slices);
   });
 
   it('keeps to the bounds that the filter has, whatever they include', async () => {
@@ -91,6 +109,7 @@ describe('inSlices', () => {
   it.each([
     ['transactionDate==2026-11-10', transactions],
     ['firstVisitDate>=2026-01-01T00:00:00Z', patients],
+    ['lastModified->[2026-01-01T00:00:00Z]', patients],
   ])('leaves in every slice what is no range of its key: %s', async (term, resource) => {
     const { read } = await sliced(term, 1000 * DAY, resource);
     expect(read.length).toBeGreaterThan(5);
@@ -109,6 +128,21 @@ describe('inSlices', () => {
   ])('asks for %s', async (_what, widest, most) => {
     const { read } = await sliced('lastModified>=1980-01-01T00:00:00Z', widest);
     expect(read.length).toBeLessThan(most);
+  });
+
+  it('tries what is twice as wide after each twelve that were quick, and no sooner', async () => {
+    const { days } = await sliced('lastModified>=2000-01-01T00:00:00Z', (from) =>
+      from < Date.UTC(2001, 0) ? 30 * DAY : Number.POSITIVE_INFINITY,
+    );
+    const of = (times: number, width: number) => Array.from({ length: times }, () => width);
+    const [narrow, wider] = [22.8125, 45.625];
+    const slow = [365, 182.5, 91.25, wider, ...of(12, narrow), wider];
+    expect(days.slice(0, -1)).toEqual([
+      ...slow,
+      ...of(12, narrow),
+      ...[wider, 91.25, 182.5, 365].flatMap((width) => of(12, width)),
+      730,
+    ]);
   });
 
   it('begins with the later of two lower bounds', async () => {
@@ -153,6 +187,12 @@ describe('inSlices', () => {
   it('fails when the narrowest slice times out', async () => {
     await expect(sliced('lastModified>=2026-11-01T00:00:00Z', 0)).rejects.toMatchObject({ status: 408, exitCode: 7 });
   });
+});
+
+it('slices have both of their bounds on every list that can be cut', () => {
+  const keys = allOperations().flatMap(({ operation }) => sliceKey(operation) ?? []);
+  expect(keys.length).toBeGreaterThan(9);
+  expect(keys.filter(({ operators }) => !(operators.includes('>=') && operators.includes('<')))).toEqual([]);
 });
 
 it.each<[Resource, string | undefined]>([

@@ -110,11 +110,14 @@ describe('walkPages', () => {
       expect(script.queries.map(({ lastId }) => lastId)).toEqual(['0', '6', '7', '8']);
     });
 
-    it('but not where the limit may end the walk', async () => {
-      const script = new Script(told(2, 1, 2), told(3, 3));
+    it.each([
+      ['but not where the limit may end the walk', 3, [1, 2]],
+      ['also for the page that ends it', 4, [2, 2]],
+    ])('%s', async (_name, limit, expected) => {
+      const script = new Script(told(2, 1, 2), limit === 3 ? told(3, 3) : told(4, 3, 4));
       const counts: number[] = [];
-      expect(await walk(script, { limit: 3, read: noting(script, counts) })).toEqual(rows(1, 2, 3));
-      expect(counts).toEqual([1, 2]);
+      expect(await walk(script, { limit, read: noting(script, counts) })).toEqual(rows(1, 2, 3, 4).slice(0, limit));
+      expect(counts).toEqual(expected);
     });
 
     it('by no more than the page that is wanted next and the one after it', async () => {

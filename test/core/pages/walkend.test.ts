@@ -6,7 +6,7 @@ import { patients } from '../../../src/catalog/resources/patients.ts';
 import { scheduleTemplateReasons } from '../../../src/catalog/resources/scheduletemplatereasons.ts';
 import type { Row } from '../../../src/core/pages/page.ts';
 import { walkPages } from '../../../src/core/pages/walk.ts';
-import type { WalkOptions } from '../../../src/core/pages/walkoptions.ts';
+import { isByCursor, isByNumber, type WalkOptions } from '../../../src/core/pages/walkoptions.ts';
 import type { OutgoingRequest, Send } from '../../../src/core/transport/send.ts';
 import { answer, clientOf, Script, success } from '../transport/script.ts';
 
@@ -21,6 +21,15 @@ async function walk(script: Pick<Script, 'send'>, operation: Operation, options:
     found.push(...page.rows);
   return found;
 }
+
+it.each<[string, Operation, boolean, boolean]>([
+  ['list of patients', list, true, false],
+  ['list of histories', histories, false, true],
+  ['list of reasons', reasons, false, false],
+  ['single patient', operationOf(patients, 'get'), false, false],
+])('how a %s is paged', (_name, operation, hasCursor, hasNumbers) => {
+  expect([isByCursor(operation), isByNumber(operation)]).toEqual([hasCursor, hasNumbers]);
+});
 
 describe('a walk that ends early', () => {
   it.each([
