@@ -72,10 +72,13 @@ describe('the request of a page', () => {
   it.each<[string, PageTarget, string | undefined]>([
     ['by number keeps its size after a timeout: numbers count pages of one size', { page: 2 }, '100'],
     ['without paging has no size after a timeout, either', 'all', undefined],
-  ])('%s', async (_name, target, size) => {
+  ])('%s', async (_name, target, sent) => {
     const script = new Script(answer(408, ''), success([]));
-    await fetch(script, target);
-    expect(script.queries.map(({ pageSize }) => pageSize)).toEqual([size, size]);
+    const size = new PageSize(100);
+    await fetch(script, target, undefined, size);
+    expect(script.queries.map(({ pageSize }) => pageSize)).toEqual([sent, sent]);
+    // Nor is that of later pages another one.
+    expect(size.current).toBe(100);
   });
 });
 

@@ -16,13 +16,16 @@ interface Asked {
   readonly release: () => void;
 }
 
-/** A server that has these ids, and says when each of its answers goes out: head and body, or the body alone. */
+/**
+ * A server that has these ids, and says when each of its answers goes out: head and body, or the body alone. Heads tell
+ * the last id of their page unless they are silent.
+ */
 class HeldServer {
   readonly asked: Asked[] = [];
 
   constructor(
     private readonly ids: readonly number[],
-    private readonly holds: (lastId: number) => 'nothing' | 'all' | 'body',
+    private readonly holds: (lastId: number) => 'nothing' | 'all' | 'body' | 'silent',
     private readonly longest = Number.POSITIVE_INFINITY,
     private readonly refuses: (lastId: number) => boolean = () => false,
   ) {}
@@ -46,7 +49,7 @@ class HeldServer {
     const { body, ...head } = success(
       page.map((id) => ({ id })),
       {},
-      page.length === 0 ? {} : link,
+      page.length === 0 || held === 'silent' ? {} : link,
     );
     const slow = async function* () {
       if (held === 'body') await released;
@@ -80,6 +83,7 @@ function taking(server: HeldServer, options: Partial<ParallelOptions> = {}) {
   return { found, work };
 }
 
+const sorted = (ids: readonly number[]) => ids.toSorted((a, b) => a - b);
 const rowsOf = (ids: readonly number[]) => ids.map((id) => ({ id }));
 
 describe('the requests of a parallel walk', () => {
@@ -94,6 +98,39 @@ describe('the requests of a parallel walk', () => {
     const holding = setInterval(() => server.releaseAll());
     await work.finally(() => clearInterval(holding));
     expect(found).toEqual(rowsOf(ids));
+  });
+
+  it.each<[string, (lastId: number) => 'nothing' | 'all' | 'body' | 'silent', number[]]>([
+    // Ranges are 10 to 40, 40 to 70, and so on.
+    ['page of a range', (lastId) => (lastId < 10 ? 'nothing' : 'body'), [0, 10, 40, 20, 50]],
+    [
+      'range, by the head of the last page of one',
+      (lastId) => (lastId < 30 ? 'nothing' : 'body'),
+      [0, 10, 40, 20, 50, 30, 70, 80],
+    ],
+    [
+      'page, also behind one whose head told nothing',
+      (lastId) => (lastId < 20 ? 'silent' : 'body'),
+      [0, 10, 40, 50, 20, 30],
+    ],
+  ])('are for the next %s, while records are on their way', async (_what, holds, places) => {
+    const server = new HeldServer(upTo(1000), holds);
+    const { found, work } = taking(server);
+    await settled();
+    expect(sorted(server.places)).toEqual(sorted(places));
+    const holding = setInterval(() => server.releaseAll());
+    await work.finally(() => clearInterval(holding));
+    expect(found).toEqual(rowsOf(upTo(1000)));
+  });
+
+  it('are for no more rows than a range has ids left', async () => {
+    const ids = [...upTo(10), 12, 15, 17, 20, 22, 25, 27, 30, 32, 35, ...upTo(100).map((id) => id + 35)];
+    const server = new HeldServer(ids, () => 'nothing');
+    const { found, work } = taking(server);
+    await work;
+    expect(found).toEqual(rowsOf(ids));
+    // The first range ends with 40.
+    expect(server.asked.find(({ lastId }) => lastId === 35)?.pageSize).toBe(5);
   });
 
   it('are no more at once than allowed while others are held up', async () => {
