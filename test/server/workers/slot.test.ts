@@ -204,6 +204,16 @@ describe('a process that ends', () => {
     expect(failing.noted).toEqual(['a worker ended']);
   });
 
+  it('leaves what it has counted to its slot', async () => {
+    const { slot, begin } = newSlot();
+    const process = begin();
+    const series = { labels: 'route="/"', buckets: [2], count: 2, seconds: 1 };
+    slot.metrics.keep({ requests: [series], others: [] });
+    process.kill();
+    await turn();
+    expect((await slot.metrics.ended()).flatMap(({ requests }) => requests)).toMatchObject([{ count: 2, seconds: 1 }]);
+  });
+
   it('is killed and replaced when the one in its place cannot start', async () => {
     const { started, noted, begin } = newSlot();
     begin().kill();
