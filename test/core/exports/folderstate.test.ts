@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { readState, removeState, statePath, writeState } from '../../../src/core/exports/folderstate.ts';
-import { emptyFolder } from './running.ts';
+import { emptyFolder, removalsOf } from './running.ts';
 
 describe('the state of an unfinished run', () => {
   it('is what was written, until it is removed', async () => {
@@ -11,7 +11,8 @@ describe('the state of an unfinished run', () => {
     const state = { version: 1, startedAt, changesTime: '2026-03-02T12-00-00Z', finished: {} } as const;
     await writeState(folder, state);
     expect(await readState(folder)).toEqual(state);
-    await removeState(folder);
+    // For good: after a power cut the run that has ended would be completed once more.
+    expect(await removalsOf(() => removeState(folder))).toEqual(['removed', 'synced']);
     expect(await readState(folder)).toBeUndefined();
   });
 

@@ -18,6 +18,8 @@ import type { Formatter } from '../../../src/core/output/writepages.ts';
 import type { Row } from '../../../src/core/pages/page.ts';
 import { walkParallel } from '../../../src/core/pages/parallel.ts';
 import type { IncomingResponse, OutgoingRequest } from '../../../src/core/transport/send.ts';
+import { system } from '../../../src/filesystem/system.ts';
+import { replaceSystem } from '../../support/othersystem.ts';
 import { clientOf, Script, success } from '../transport/script.ts';
 
 /** An export of a test: everything that changes its bytes, and nothing else. */
@@ -175,4 +177,16 @@ export async function emptyFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'molar-exports-'));
   folders.push(folder);
   return folder;
+}
+
+/** What is asked of the system in the way of removals and syncs of folders, in order, until `work` is done. */
+export async function removalsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const { unlink, fsync } = system;
+  const seen: string[] = [];
+  replaceSystem({
+    unlink: (path) => unlink(path).then(() => void seen.push('removed')),
+    fsync: (descriptor) => fsync(descriptor).then(() => void seen.push('synced')),
+  });
+  await work();
+  return seen;
 }
