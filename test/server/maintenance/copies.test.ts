@@ -8,6 +8,7 @@ import { beginCopy, identityOf, readTableState, STATE_TABLE } from '../../../src
 import { openSqliteSnapshot, type SqliteSnapshot } from '../../../src/server/maintenance/snapshot.ts';
 import { readSchema } from '../../../src/server/store/schema/introspection.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
+import type { Store } from '../../../src/server/store/store.ts';
 import { copied, inDatabase, sharedPractice, WORK } from './practices.ts';
 
 const practice = sharedPractice();
@@ -104,6 +105,22 @@ describe('a copy of a database', () => {
     await store.close();
     await source.close();
     expect((await contentOf(folder)).document_tags).toEqual((await contentOf(data)).document_tags);
+  });
+
+  it('goes on whichever write it was interrupted before', async () => {
+    const { store } = await empty();
+    const source = await openSqliteSnapshot(practice.base);
+    let counts: object | undefined;
+    // The first write says of which source the copy is; each run has one more behind it.
+    for (let runs = 1; counts === undefined && runs < 1000; runs++) {
+      let left = 2;
+      const write: Store['write'] = (work) => (left-- > 0 ? store.write(work) : Promise.reject(new Error('No more.')));
+      const target = { store: Object.assign(Object.create(store), { write }), dialect: 'sqlite', name: 'it' } as const;
+      counts = await copyDatabase(source, target, WORK).catch(({ message }) => void expect(message).toBe('No more.'));
+    }
+    expect(counts).toEqual(await countTables(source));
+    await store.close();
+    await source.close();
   });
 
   it.each([

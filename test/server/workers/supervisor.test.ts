@@ -63,6 +63,25 @@ it('keeps connections that wait for a process within the budget, and gives them 
   other.destroy();
 });
 
+it('gives connections that have waited once, and holds them no longer to the time that they may wait', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { url } = await start();
+  const waiting = [await open(url), await open(url)];
+  const third = await open(url);
+  await expect.poll(() => third.closed).toBe(true);
+  started[1]?.emit('message', { what: 'ready' });
+  started[0]?.emit('message', { what: 'ready' });
+  vi.advanceTimersByTime(10_000);
+  const given = () => started.map(({ sent }) => sent.filter(({ what }) => what === 'connection').length);
+  expect(given()).toEqual([0, 2]);
+  // They count as before: another one is given with the word that there is no room for it.
+  const fourth = await open(url);
+  await expect.poll(() => given()).toEqual([1, 2]);
+  expect(started[0]?.sent.at(-1)).toMatchObject({ what: 'connection', value: { admitted: false } });
+  expect(waiting.map(({ closed }) => closed)).toEqual([false, false]);
+  for (const socket of [...waiting, fourth]) socket.destroy();
+});
+
 it('closes connections that have waited too long for a process, and has room for others', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { url } = await start();
