@@ -14,10 +14,11 @@ function storage(content: Record<string, string>) {
   const files = new Map(Object.entries(content));
   const staged = new Map<string, string>();
   const done: string[] = [];
-  const fails = { open: 0, write: false };
+  const fails = { open: 0, write: false, gone: '' };
   const made = {
     size: async (name: string) => files.get(name)?.length,
     async open(name: string) {
+      if (name === fails.gone && files.delete(name)) throw new Error('is gone');
       if (fails.open > 0) {
         fails.open--;
         throw new Error('was just moved');
@@ -99,6 +100,13 @@ describe('files that are copied', () => {
     from.fails.open = 1;
     expect(await copyFiles(documents({ a: 'text of a' }), from.storage, to.storage, WORK)).toEqual(['a-thumbnail']);
     expect(to.files.get('a-original')).toBe('text of a');
+  });
+
+  it('are told when they are removed before they can be read', async () => {
+    const [from, to] = [storage(WHOLE), storage({})];
+    from.fails.gone = 'a-original';
+    expect(await copyFiles(documents({ a: 'text of a' }), from.storage, to.storage, WORK)).toEqual(['a-original']);
+    expect([...to.files.keys()]).toEqual(['a-thumbnail']);
   });
 
   it('that cannot be written are given up, and so is the copy', async () => {

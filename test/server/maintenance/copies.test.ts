@@ -57,6 +57,10 @@ async function large(): Promise<string> {
 describe('a copy of a database', () => {
   it('has every row, with the numbers that the database itself gives', async () => {
     const data = await large();
+    // A table whose rows are all gone goes on with its numbers, too.
+    inDatabase(data, (connection) =>
+      connection.exec("DELETE FROM async_deliveries; INSERT INTO sqlite_sequence VALUES ('async_deliveries', 7)"),
+    );
     inDatabase(data, (connection) => connection.exec('UPDATE sqlite_sequence SET seq = seq + 1000'));
     const source = await openSqliteSnapshot(data);
     const { folder, store } = await empty();

@@ -2,6 +2,7 @@ import { link, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { downloadTo } from '../../../../src/core/documents/downloads/downloadfile.ts';
+import { system } from '../../../../src/filesystem/system.ts';
 import { need } from '../../../support/capabilities.ts';
 import { replaceSystem, systemError } from '../../../support/othersystem.ts';
 import { base64, CONTENT, OTHER, receiving } from '../receiving.ts';
@@ -150,6 +151,25 @@ describe('a file that exists', () => {
     expect(await outcome()).toEqual([9, 'scan.pdf exists already.']);
     expect(await readFile(join(at.folder, 'scan.pdf'), 'utf8')).toBe('mine');
     expect(await readdir(at.folder)).toEqual(['scan.pdf']);
+  });
+
+  it.each([
+    [false, 'linked'],
+    [true, 'renamed'],
+  ])('has its name when its bytes last, and is told when its name does (overwrite: %s)', async (overwrite, named) => {
+    const { sync, link: linked, rename, fsync } = system;
+    const seen: string[] = [];
+    replaceSystem({
+      sync: async (file) => {
+        await sync(file);
+        seen.push(`${(await file.stat()).size} bytes synced`);
+      },
+      link: (from, to) => linked(from, to).then(() => void seen.push('linked')),
+      rename: (from, to) => rename(from, to).then(() => void seen.push('renamed')),
+      fsync: (descriptor) => fsync(descriptor).then(() => void seen.push('folder synced')),
+    });
+    await download(overwrite);
+    expect(seen).toEqual(['1000 bytes synced', named, 'folder synced']);
   });
 
   it('loses the second name that a run left which was killed between the two', async () => {

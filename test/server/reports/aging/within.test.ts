@@ -12,6 +12,8 @@ const PLACES = [location(5), location(6)];
 const PEOPLE = [1, 2].map((id) => ({ ...patient(id), preferredLocation: { id: 5 } }));
 
 const ids = fc.integer({ min: 1, max: 6 });
+/** To the cent, so that one that is rounded shows. */
+const cents = fc.integer({ min: 1, max: 2000 }).map((amount) => amount / 100);
 const draft = fc.record({
   patient: fc.constantFrom(1, 2),
   /** Without one, a row is where its patient is. */
@@ -19,7 +21,7 @@ const draft = fc.record({
   amount: fc.constantFrom(10, 30, -10, -30),
   active: fc.constantFrom(true, true, true, false),
   insurance: fc.boolean(),
-  distributions: fc.array(fc.record({ chargeId: ids, appliedAmount: fc.integer({ min: 1, max: 20 }) }), {
+  distributions: fc.array(fc.record({ chargeId: ids, appliedAmount: cents }), {
     maxLength: 3,
   }),
 });
