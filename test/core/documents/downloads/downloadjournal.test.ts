@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { appendFile, link, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, link, open, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { downloadAll } from '../../../../src/core/documents/downloads/downloadall.ts';
 import { JOURNAL } from '../../../../src/core/documents/downloads/downloadjournal.ts';
 import { system } from '../../../../src/filesystem/system.ts';
@@ -25,6 +25,23 @@ describe('the journal of a folder', () => {
     expect(await lines([5, 6], { journal })).toEqual(['5 skipped scan.pdf', '6 skipped scan [6].pdf']);
     expect(place.server.requests).toEqual([]);
     expect(await files()).toEqual(['scan [6].pdf', 'scan.pdf']);
+  });
+
+  it('knows in the same run what is there already, where a document is named twice', async () => {
+    place.server.add(5, 'scan.pdf', 'x');
+    expect(await lines([5, 5], { journal }, {}, 1)).toEqual(['5 downloaded scan.pdf', '5 skipped scan.pdf']);
+    expect(await files()).toEqual(['scan.pdf']);
+  });
+
+  it('that cannot be written to fails the document, whose file is there', async () => {
+    place.server.add(5, 'scan.pdf', 'x');
+    const probe = await open(join(place.folder, 'probe'), 'w');
+    await probe.close();
+    await rm(join(place.folder, 'probe'));
+    const append = vi.spyOn(Object.getPrototypeOf(probe), 'appendFile').mockRejectedValue(systemError('ENOSPC'));
+    const [line] = await lines([5], { journal }).finally(() => append.mockRestore());
+    expect(line).toMatch(/^5 9 Cannot write .*molar-downloads/);
+    expect(await files()).toEqual(['scan.pdf']);
   });
 
   it('keeps the names when documents come, go and are renamed', async () => {
