@@ -1,17 +1,24 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { DEFAULT_BUDGETS } from '../../../src/server/budgets/limits.ts';
 import type { RunningServer } from '../../../src/server/serve.ts';
 import { type SuperviseOptions, supervise } from '../../../src/server/workers/supervisor.ts';
 import { Process } from './process.ts';
 
-/** A process that says that it was started, and ends when it is to. */
+/** Why a process cannot start, by its number from 0. */
+const failing = new Map<number, string>();
+
+/** A process that says that it was started, or why not, and ends when it is to. */
 class Worker extends Process {
   override send(message: { readonly ask?: number; readonly what?: string }): void {
     super.send(message);
-    if (message.what === 'start') setImmediate(() => this.emit('message', { answer: message.ask }));
+    const reason = failing.get(started.indexOf(this));
+    const answer = { answer: message.ask, ...(reason !== undefined && { error: { name: 'Error', message: reason } }) };
+    if (message.what === 'start') setImmediate(() => this.emit('message', answer));
     if (message.what === 'end') setImmediate(() => this.kill());
   }
 }
@@ -22,7 +29,9 @@ let server: RunningServer | undefined;
 afterEach(async () => {
   vi.useRealTimers();
   await server?.close();
+  server = undefined;
   started.length = 0;
+  failing.clear();
 });
 
 async function start(): Promise<RunningServer> {
@@ -105,4 +114,47 @@ it('lets a process take leave of its callers that replaces another while the ser
   await expect.poll(() => started.length).toBe(3);
   started[2]?.emit('message', { what: 'ready' });
   await expect.poll(() => started[2]?.was('drain')).toBe(true);
+});
+
+it('leaves nothing behind when it ends: no connection that waits, no folder of sockets', async () => {
+  const { url, close } = await start();
+  const waiting = [await open(url), await open(url)];
+  const third = await open(url);
+  await expect.poll(() => third.closed).toBe(true);
+  const begun = started[0]?.sent.find(({ what }) => what === 'start')?.value as { seat: { writerPath: string } };
+  const folder = dirname(begun.seat.writerPath);
+  expect(existsSync(folder)).toBe(true);
+  await close();
+  await expect.poll(() => waiting.every(({ closed }) => closed)).toBe(true);
+  expect(existsSync(folder)).toBe(false);
+});
+
+it('ends those that have started where another cannot start', async () => {
+  failing.set(1, 'no room');
+  await expect(start()).rejects.toThrow('no room');
+  expect(started.map((worker) => worker.was('end'))).toEqual([true, true]);
+});
+
+it('tells a process what the others count, and after its end what it has told itself', async () => {
+  await start();
+  const [one, other] = started as [Worker, Worker];
+  const told = (count: number) => ({ requests: [{ labels: 'x', buckets: [], count, seconds: 0 }], others: [] });
+  /** What an asking process is answered, whose own metrics are these. */
+  const beside = async (asking: Worker, ask: number, own: object) => {
+    asking.emit('message', { ask, what: 'metrics', value: own });
+    await expect.poll(() => asking.hasAnswer(ask)).toBe(true);
+    const { value } = asking.sent.find(({ answer }) => answer === ask) as { value: ReturnType<typeof told>[] };
+    return value.map(({ requests }) => requests[0]?.count);
+  };
+  const asked = beside(one, 1, told(3));
+  await expect.poll(() => other.was('metrics')).toBe(true);
+  other.emit('message', { answer: other.sent.find(({ what }) => what === 'metrics')?.ask, value: told(5) });
+  expect(await asked).toEqual([5]);
+  one.kill();
+  await expect.poll(() => started.length).toBe(3);
+  const later = beside(other, 1, told(6));
+  const next = started[2] as Worker;
+  await expect.poll(() => next.was('metrics')).toBe(true);
+  next.emit('message', { answer: next.sent.find(({ what }) => what === 'metrics')?.ask, value: told(1) });
+  expect(await later).toEqual([1, 3]);
 });
