@@ -136,13 +136,13 @@ describe('timeouts of a page', () => {
 
 describe('the last id that an answer tells', () => {
   const link = '<?lastId=7>; rel="next"';
-  const pagination = { limit: 1, lastId: 8 };
+  const pagination = { limit: 1, lastId: 8123 };
 
   it.each<[string, Step, bigint[]]>([
     ['its head', success(rows(7), {}, { link }), [7n]],
-    ['its end', success(rows(8), { meta: { pagination } }), [8n]],
-    ['both', success(rows(8), { meta: { pagination } }, { link }), [7n, 8n]],
-    ['neither', success(rows(8), {}, { link: '<?page=2>; rel="next"' }), []],
+    ['its end', success(rows(8123), { meta: { pagination } }), [8123n]],
+    ['both', success(rows(8123), { meta: { pagination } }, { link }), [7n, 8123n]],
+    ['neither', success(rows(8123), {}, { link: '<?page=2>; rel="next"' }), []],
   ])('by %s is passed on where somebody wants it', async (_name, step, told) => {
     const ids: bigint[] = [];
     const request = { options: {}, target: FIRST, size: new PageSize(1), signal: new AbortController().signal };
@@ -152,8 +152,8 @@ describe('the last id that an answer tells', () => {
 
   it('is passed by, as the time of the server is, where nobody wants it', async () => {
     const date = 'Sun, 22 Nov 2026 12:00:00 GMT';
-    const script = new Script(success(rows(8), { meta: { pagination } }, { link, date }));
-    expect(await fetch(script, FIRST)).toMatchObject({ rows: rows(8), lastId: '8' });
+    const script = new Script(success(rows(8123), { meta: { pagination } }, { link, date }));
+    expect(await fetch(script, FIRST)).toMatchObject({ rows: rows(8123), lastId: '8123' });
   });
 });
 
