@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -280,36 +280,5 @@ describe('the keys of an upload', () => {
   it('differ with each document that was deleted, and in the journal', () => {
     const keys = [0, 1, 2].map((generation) => keyOf(upload, target, generation));
     expect(new Set([...keys, `molar-${journalKeyOf(upload, target)}`]).size).toBe(4);
-  });
-});
-
-describe('spooled stdin', () => {
-  it('is read back whole, as often as needed, and leaves no name behind', async () => {
-    const source = await spool(bytes('abc', 'def', ''), { label: '-', folder, limit: 6 });
-    for (let round = 0; round < 2; round++) {
-      const reader = await source.open();
-      const buffer = Buffer.alloc(10);
-      expect([await reader.read(buffer, 2), buffer.toString('utf8', 0, 4), source.size]).toEqual([4, 'cdef', 6]);
-      await reader.close();
-    }
-    expect(await readdir(folder)).toEqual([]);
-    await source.dispose();
-  });
-
-  it('is refused beyond the limit before it fills the disk', async () => {
-    let given = 0;
-    const endless = async function* () {
-      for (;;) {
-        given += 10;
-        yield Buffer.alloc(10);
-      }
-    };
-    await expect(spool(endless(), { label: '-', folder, limit: 35 })).rejects.toMatchObject({ exitCode: 2 });
-    expect(given).toBe(40);
-  });
-
-  it('fails with exit code 9 when it cannot be kept', async () => {
-    const missing = join(folder, 'missing');
-    await expect(spool(bytes('a'), { label: '-', folder: missing, limit: 5 })).rejects.toMatchObject({ exitCode: 9 });
   });
 });
