@@ -50,9 +50,10 @@ export const AREAS = {
   access: {
     files: ['src/server/http/identity.ts', 'src/server/tokens/*.ts'],
     tests: [
-      'test/server/http/{identity,tokens}.test.ts',
+      'test/server/http/{attempts,identity,refusallog,tokens}.test.ts',
       'test/server/tokens/*.test.ts',
-      'test/contract/{tokens,clients}.test.ts',
+      'test/server/signin/{certificates,persontokens}.test.ts',
+      'test/contract/{access,clients,refusals,tokens}.test.ts',
     ],
   },
   signin: { files: ['src/server/signin/*.ts'], tests: ['test/server/signin/*.test.ts'] },
