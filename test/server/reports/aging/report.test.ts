@@ -133,6 +133,11 @@ describe('GET /agingbalances/report', () => {
       ['3', [85, 0, 0, 0], -15, 70],
       ['4', [7, 0, 0, 0], 0, 7],
     ]);
+    await practice.import([patient(1, 1), patient(2, 3)]);
+    expect(await seen()).toEqual([
+      ['1', [85, 0, 0, 0], -15, 70],
+      ['3', [7, 0, 0, 0], 0, 7],
+    ]);
     const claims = async () =>
       (rowOf(await page(practice)).patientReports as Line[]).map(({ claimsPending }) => claimsPending);
     const claim = { type: 'InsuranceClaim', id: 1, patient: { id: 2 }, status: 'PENDING' };
@@ -158,6 +163,15 @@ describe('GET /agingbalances/report', () => {
     const practice = await practiceWith(service, row(1, 100), row(2, 5, { patient: { id: 4 } }));
     const found = await entriesOf(service, () => page(practice, 5, ',balance<50'));
     expect(found).toMatchObject([{ record_count: 1, ids: [4], patients: [4] }]);
+  });
+
+  it('leaves what settles no charge, or says no amount, with the credit', async () => {
+    const practice = await practiceWith(
+      service,
+      row(1, 100),
+      paid(2, -30, { chargeId: null, appliedAmount: 10 }, { chargeId: 1, appliedAmount: null }, onto(1, 5)),
+    );
+    expect(brief(await page(practice)).guarantors).toEqual([['1', [95, 0, 0, 0], -25, 70]]);
   });
 
   it('ages as days go by', async () => {
