@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { readState, removeState, statePath, writeState } from '../../../src/core/exports/folderstate.ts';
-import { emptyFolder, removalsOf } from './running.ts';
+import { emptyFolder, LASTING, removalsOf } from './running.ts';
 
 describe('the state of an unfinished run', () => {
   it('is what was written, until it is removed', async () => {
@@ -12,7 +12,7 @@ describe('the state of an unfinished run', () => {
     await writeState(folder, state);
     expect(await readState(folder)).toEqual(state);
     // For good: after a power cut the run that has ended would be completed once more.
-    expect(await removalsOf(() => removeState(folder))).toEqual(['removed', 'synced']);
+    expect(await removalsOf(() => removeState(folder))).toEqual(LASTING);
     expect(await readState(folder)).toBeUndefined();
   });
 

@@ -179,6 +179,9 @@ export async function emptyFolder(): Promise<string> {
   return folder;
 }
 
+/** What a removal that lasts asks for; on Windows a folder cannot be synced. */
+export const LASTING = process.platform === 'win32' ? ['removed'] : ['removed', 'synced'];
+
 /** What is asked of the system in the way of removals and syncs of folders, in order, until `work` is done. */
 export async function removalsOf(work: () => Promise<unknown>): Promise<string[]> {
   const { unlink, fsync } = system;

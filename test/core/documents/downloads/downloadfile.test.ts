@@ -169,7 +169,9 @@ describe('a file that exists', () => {
       fsync: (descriptor) => fsync(descriptor).then(() => void seen.push('folder synced')),
     });
     await download(overwrite);
-    expect(seen).toEqual(['1000 bytes synced', named, 'folder synced']);
+    // On Windows a folder cannot be synced.
+    const folderSynced = process.platform === 'win32' ? [] : ['folder synced'];
+    expect(seen).toEqual(['1000 bytes synced', named, ...folderSynced]);
   });
 
   it('loses the second name that a run left which was killed between the two', async () => {
