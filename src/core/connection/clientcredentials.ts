@@ -7,6 +7,7 @@ import { ApiFailure } from '../transport/apifailure.ts';
 import { redirectTarget, type TokenSource } from '../transport/client.ts';
 import { bodyText, readEnvelope } from '../transport/envelope.ts';
 import { type ExchangeContext, exchange } from '../transport/exchange.ts';
+import { isSuccess } from '../transport/send.ts';
 import { factsInToken, readScopes, type TokenFacts, type TokenListener } from './tokenfacts.ts';
 
 /** Client id and secret, and where a token is issued for them. */
@@ -137,7 +138,7 @@ async function requestToken(
       hint: 'Give the address it redirects to as MOLAR_TOKEN_URL if you trust it; molar sends no secret there by itself.',
     });
   }
-  if (status < 200 || status >= 300) throw refused(status, value, requestId);
+  if (!isSuccess(status)) throw refused(status, value, requestId);
   const granted = readGrant(value, requestedAt);
   if (granted !== undefined) return granted;
   throw localFailure('response.malformed', 'The response of the token endpoint has no access_token.', {

@@ -3,7 +3,7 @@ import { WaitTimeout, withTimeout } from '../abort.ts';
 import { type Failure, usageFailure } from '../failure.ts';
 import { refuseUnencrypted } from '../transport/address.ts';
 import { type RetryContext, retryAfterOf, retryDelay } from '../transport/retry.ts';
-import { ConnectionFailure, type IncomingResponse, type Send } from '../transport/send.ts';
+import { ConnectionFailure, type IncomingResponse, isSuccess, type Send } from '../transport/send.ts';
 
 /** A receiver or a command did not accept a message. */
 export class NotAccepted extends Error {
@@ -104,7 +104,7 @@ export async function postMessage({ id }: StreamMessage, text: string, posting: 
   sending.catch(() => undefined);
   try {
     const { status, headers } = await withTimeout(sending, timeout, signal);
-    if (status >= 200 && status < 300) return;
+    if (isSuccess(status)) return;
     throw new NotAccepted(`${url.host} responded with HTTP ${status}.`, { retryAfter: retryAfterOf(headers, now()) });
   } catch (cause) {
     signal.throwIfAborted();
