@@ -28,8 +28,10 @@ describe('an authority is refused before the server starts', () => {
     ['a key', 'ca.key', /no certificate/],
     ['a file that does not exist', 'none.pem', /ENOENT/],
     ['a file that is damaged', 'damaged.pem', /certificate authority/],
+    ['one beside an authority', 'both.pem', /certificate authority/],
   ])('%s', async (_name, file, reason) => {
     const certificate = files.pem('ca').cert;
+    await writeFile(files.path('both.pem'), certificate + files.pem('kiosk').cert);
     await writeFile(files.path('damaged.pem'), certificate.replace(/\n.{9}/, '\nAAAAAAAAA'));
     const reading = readAuthorities(files.path(file));
     await expect(reading).rejects.toMatchObject({ problems: [{ source: '--tls-client-ca' }], message: reason });

@@ -82,6 +82,28 @@ describe('keys', () => {
   });
 });
 
+describe('when the clock is set back', () => {
+  it('by an hour, new keys are asked for as ever', async () => {
+    open = await signedIn();
+    const { issuer, claims, status, clock } = open;
+    expect(await status(issuer.token(claims()))).toBe(200);
+    issuer.keys = [issuerKey('ES256')];
+    clock.advance(-HOUR);
+    expect(await status(issuer.token(claims()))).toBe(200);
+  });
+
+  it('by a day, known keys are good no longer without the issuer', async () => {
+    open = await signedIn();
+    const { issuer, claims, status, clock } = open;
+    expect(await status(issuer.token(claims()))).toBe(200);
+    await issuer.close();
+    clock.advance(1 - 24 * HOUR);
+    expect(await status(issuer.token(claims()))).toBe(200);
+    clock.advance(-1);
+    expect(await status(issuer.token(claims()))).toBe(503);
+  });
+});
+
 describe('while the issuer is away', () => {
   it('the server starts, takes its own tokens, and those of the issuer as soon as it is back', async () => {
     open = await signedIn({ before: (issuer) => issuer.close() });
@@ -157,12 +179,39 @@ describe('while the issuer is away', () => {
   });
 });
 
+it('keys that are elsewhere now are found when they are asked for again', async () => {
+  open = await signedIn();
+  const { issuer, claims, status, clock } = open;
+  expect(await status(issuer.token(claims()))).toBe(200);
+  issuer.keys = [issuerKey('ES256')];
+  issuer.configuration = { jwks_uri: `${issuer.url}/moved` };
+  issuer.instead = ({ url }, response) => {
+    if (url === '/keys') response.writeHead(404).end();
+    else if (url === '/moved') response.end(JSON.stringify({ keys: issuer.keys.map(({ jwk }) => jwk) }));
+    else return false;
+    return true;
+  };
+  clock.advance(15_000);
+  expect(await status(issuer.token(claims()))).toBe(503);
+  clock.advance(15_000);
+  expect(await status(issuer.token(claims()))).toBe(200);
+});
+
 describe('an issuer is believed', () => {
   it.each<[string, string, number]>([
     ['whose name has a path', '/realms/practice', 200],
     ['whose name ends with a slash', '/tenant/', 200],
   ])('%s', async (_name, path, status) => {
     expect(await statusWith(() => {}, path)).toBe(status);
+  });
+
+  it.each([
+    [0, 200],
+    [1, 503],
+  ])('whose keys have half a megabyte and %i bytes: %i', async (more, status) => {
+    const padded = (issuer: TestIssuer) =>
+      JSON.stringify({ keys: issuer.keys.map(({ jwk }) => jwk) }).padEnd(512 * 1024 + more);
+    expect(await statusWith((issuer) => answer(issuer, '/keys', 200, padded(issuer)))).toBe(status);
   });
 
   it.each<[string, (issuer: TestIssuer) => unknown]>([

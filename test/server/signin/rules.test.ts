@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Claims, parseRules } from '../../../src/server/signin/rules.ts';
+import { type Claims, isName, parseRules } from '../../../src/server/signin/rules.ts';
 import type { Rights } from '../../../src/server/tokens/tokens.ts';
 
 function rightsBy(rules: readonly unknown[], claims: Claims): Rights {
@@ -120,6 +120,7 @@ describe('a claims file is refused', () => {
     ['a condition on a list', file({ when: { role: ['a'] }, ...own }), /rules\[1\]\.when/],
     ['a condition on null', file({ when: { role: null }, ...own }), /rules\[1\]\.when/],
     ['no organizations', file({ when: {}, scopes: [] }), /rules\[1\]\.organizations/],
+    ['an organization without a name', file({ when: {}, ...own, organizations: [''] }), /rules\[1\]\.organizations/],
     ['no scopes', file({ when: {}, organizations: [] }), /rules\[1\]\.scopes/],
     ['one organization', file({ when: {}, ...own, organizations: 'a' }), /rules\[1\]\.organizations/],
     [
@@ -140,4 +141,16 @@ describe('a claims file is refused', () => {
   it('with all its mistakes at once', () => {
     expect(problemsOf('{"rules": [{"when": {}}, {"organizations": [], "scopes": [], "readOnly": 1}]}')).toHaveLength(4);
   });
+});
+
+it.each<[unknown, boolean]>([
+  ['a'.repeat(255), true],
+  ['a'.repeat(256), false],
+  ['Zoë 王|auth0', true],
+  ['', false],
+  ['a\u2028b', false],
+  ['a\u2029b', false],
+  [5, false],
+])('whether %j is a name: %s', (value, is) => {
+  expect(isName(value)).toBe(is);
 });
