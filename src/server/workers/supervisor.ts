@@ -96,7 +96,7 @@ class Supervisor {
     this.forgetHangup();
     this.listener.close();
     const ended = Promise.all(this.slots.map((slot) => slot.end()));
-    await Promise.race([ended, sleep(END_MS, undefined, { ref: false })]);
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, END_MS).unref())]);
     for (const slot of this.slots) slot.kill();
     for (const socket of this.waiting.keys()) socket.destroy();
     await removeTree(this.folder);

@@ -12,14 +12,16 @@ import { Process } from './process.ts';
 /** Why a process cannot start, by its number from 0. */
 const failing = new Map<number, string>();
 
-/** A process that says that it was started, or why not, and ends when it is to. */
+/** A process that says that it was started, or why not, and ends when it is to, unless it hears nothing. */
 class Worker extends Process {
+  isDeaf = false;
+
   override send(message: { readonly ask?: number; readonly what?: string }): void {
     super.send(message);
     const reason = failing.get(started.indexOf(this));
     const answer = { answer: message.ask, ...(reason !== undefined && { error: { name: 'Error', message: reason } }) };
     if (message.what === 'start') setImmediate(() => this.emit('message', answer));
-    if (message.what === 'end') setImmediate(() => this.kill());
+    if (message.what === 'end' && !this.isDeaf) setImmediate(() => this.kill());
   }
 }
 
@@ -127,6 +129,24 @@ it('leaves nothing behind when it ends: no connection that waits, no folder of s
   await close();
   await expect.poll(() => waiting.every(({ closed }) => closed)).toBe(true);
   expect(existsSync(folder)).toBe(false);
+});
+
+it('kills what has not ended after 22 seconds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { close } = await start();
+  server = undefined;
+  const deaf = started[1] as Worker;
+  deaf.isDeaf = true;
+  const kills = vi.spyOn(deaf, 'kill');
+  const closed = close();
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  while (!deaf.was('end')) await turn();
+  vi.advanceTimersByTime(21_999);
+  await turn();
+  expect(kills).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  await closed;
+  expect(kills).toHaveBeenCalledWith('SIGKILL');
 });
 
 it('ends those that have started where another cannot start', async () => {
