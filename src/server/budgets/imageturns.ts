@@ -19,7 +19,7 @@ export class ImageTurns extends FairShares {
 
   /** Runs the work when it is its organization's turn. Throws `OverBudget` when too many wait already. */
   override async run<T>(org: number, work: () => Promise<T>): Promise<T> {
-    if (!this.isFree(org) && this.waitingOf(org) >= MAX_WAITING) throw new OverBudget('images');
+    if (this.waitingOf(org) >= MAX_WAITING) throw new OverBudget('images');
     return super.run(org, work);
   }
 }

@@ -62,13 +62,16 @@ describe('bytes of answers', () => {
     expect([bytes.usedBy(1), bytes.usedBy(2), bytes.most]).toEqual([400, 0, 400]);
     held.prepare(300);
     expect(bytes.usedBy(1)).toBe(300);
-    bytes.begin(2, response()).prepare(500);
+    const other = response();
+    bytes.begin(2, other).prepare(500);
     expect(bytes.most).toBe(500);
     answer.emit('close');
     expect([bytes.usedBy(1), bytes.most]).toEqual([0, 500]);
     // What is prepared behind that is sent to nobody.
     held.prepare(200);
     expect(bytes.usedBy(1)).toBe(0);
+    other.emit('close');
+    expect(bytes).toEqual(new AnswerBytes(1000));
   });
 
   it('of what is sent piece by piece are those that wait here, once its head is sent', () => {
@@ -272,14 +275,12 @@ describe('the budgets of a process', () => {
       ['molar_budget_refused_total', 'counter', 'budget', undefined],
     ]);
     budgets.answers.begin(1, response()).prepare(300);
-    budgets.connections.take('127.0.0.1', false);
-    void budgets.images.run(7, () => new Promise(() => {}));
-    budgets.refused('images');
-    budgets.refused('images');
-    budgets.refused('connections');
+    for (const address of ['127.0.0.1', '192.0.2.1']) budgets.connections.take(address, false);
+    for (const org of [7, 8]) void budgets.images.run(org, () => new Promise(() => {}));
+    for (const budget of ['images', 'images', 'connections'] as const) budgets.refused(budget);
     expect(await told(budgets)).toEqual({
       limit: { async: 3, 'answer-bytes': 1001, images: 2, 'image-pixels': 500, connections: 9 },
-      used: { async: 2, 'answer-bytes': 300, images: 1, connections: 1 },
+      used: { async: 2, 'answer-bytes': 300, images: 1, connections: 2 },
       refused: { async: 0, 'answer-bytes': 0, images: 2, 'image-pixels': 0, connections: 1 },
     });
   });
