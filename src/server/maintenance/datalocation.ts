@@ -52,7 +52,7 @@ async function openSqlitePlace({ data, files: target }: DataLocation): Promise<O
   const served = isServed(folder);
   const connection = openConnection(join(folder, DATABASE), { readonly: true });
   try {
-    const files = await openFiles(target, folder, { shared: served });
+    const files = await openFiles(target, folder);
     const statements = new Statements(connection);
     return {
       name: folder,
@@ -81,7 +81,7 @@ async function openPostgresPlace({ data, files: target }: DataLocation, database
   const source = await openPostgresSource(database);
   try {
     const served = await isDatabaseServed(source.live, database);
-    const files = await openFiles(target, resolve(data), { shared: served });
+    const files = await openFiles(target, resolve(data));
     return {
       name: source.name,
       served,

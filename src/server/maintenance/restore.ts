@@ -162,7 +162,6 @@ async function copyDatabaseFile(folder: string, place: DataLocation, work: Work)
   await store.write(beginEpoch);
   // Our backups hold none; one that somebody has put there must not sign links here.
   await store.write((tx) => tx.run(sql`DELETE FROM link_keys`));
-  await store.tidy();
   await store.close();
   await syncPath(file);
 }

@@ -6,7 +6,18 @@ import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import type { Manifest } from '../../../src/server/maintenance/backup/manifest.ts';
 import { rowsOf } from '../../support/calls.ts';
 import { testService } from '../../support/service.ts';
-import { answers, check, copied, filesIn, inDatabase, linesOf, made, sharedPractice, WORK } from './practices.ts';
+import {
+  answers,
+  check,
+  copied,
+  filesIn,
+  inDatabase,
+  linesOf,
+  made,
+  sharedPractice,
+  stoppingAt,
+  WORK,
+} from './practices.ts';
 
 const practice = sharedPractice();
 const OPTIONS = { ...WORK, version: '1.2.3' };
@@ -204,13 +215,8 @@ describe('a backup', () => {
 
   it('goes on with the files that an interrupted one has', async () => {
     const target = practice.fresh();
-    const stopping = new AbortController();
-    const progress = (what: string) => {
-      if (what === 'Copying pages of the database') stopping.abort(new Error('Stopped here.'));
-    };
-    await expect(
-      backUp({ data: practice.base }, target, { ...OPTIONS, progress, signal: stopping.signal }),
-    ).rejects.toThrow('Stopped here.');
+    const stopped = { ...OPTIONS, ...stoppingAt('Copying pages of the database') };
+    await expect(backUp({ data: practice.base }, target, stopped)).rejects.toThrow('Stopped here.');
     expect((await stat(`${target}.part`)).isDirectory()).toBe(true);
     await expect(stat(target)).rejects.toThrow('ENOENT');
     const kept = await filesIn(join(`${target}.part`, 'files'));
@@ -228,12 +234,8 @@ describe('a backup', () => {
   it('has no file of a document that was deleted since an interrupted one', async () => {
     const source = await copied(practice.base, practice.fresh());
     const target = practice.fresh();
-    const stopping = new AbortController();
-    const progress = (what: string) => {
-      if (what === 'Copying pages of the database') stopping.abort(new Error('Stopped here.'));
-    };
-    const options = { ...OPTIONS, progress, signal: stopping.signal };
-    await expect(backUp({ data: source }, target, options)).rejects.toThrow('Stopped here.');
+    const stopped = { ...OPTIONS, ...stoppingAt('Copying pages of the database') };
+    await expect(backUp({ data: source }, target, stopped)).rejects.toThrow('Stopped here.');
     const kept = (await filesIn(join(`${target}.part`, 'files'))).map((file) => basename(file));
     const service = await testService([], { data: source });
     const [document] = rowsOf(await service.call('GET', '/documents'));

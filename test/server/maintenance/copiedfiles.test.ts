@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Files } from '../../../src/server/files/files.ts';
+import { sizeOf } from '../../../src/server/maintenance/check/files.ts';
 import { copyFiles, hashedFiles, transferFiles } from '../../../src/server/maintenance/copy/files.ts';
 import type { Snapshot } from '../../../src/server/maintenance/snapshot.ts';
 import type { Reader } from '../../../src/server/store/store.ts';
@@ -98,6 +99,8 @@ describe('files that are copied', () => {
   it('are opened again where a server was just moving them', async () => {
     const [from, to] = [storage({ 'a-original': 'text of a' }), storage({})];
     from.fails.open = 1;
+    const sizes = [undefined, 5];
+    expect(await sizeOf({ ...from.storage, size: async () => sizes.shift() }, 'a-original')).toBe(5);
     expect(await copyFiles(documents({ a: 'text of a' }), from.storage, to.storage, WORK)).toEqual(['a-thumbnail']);
     expect(to.files.get('a-original')).toBe('text of a');
   });

@@ -55,6 +55,19 @@ describe('a check of files', () => {
     expect(linesOf(await check({ data }, { deep: true }))).toEqual(told('cannot be read'));
   });
 
+  it('finds the files that are missing of each of many documents', async () => {
+    const data = await copy();
+    inDatabase(data, (connection) => {
+      const row = connection.prepare('SELECT * FROM documents LIMIT 1').get() as Record<string, unknown>;
+      const names = Object.keys(row);
+      const insert = connection.prepare(`INSERT INTO documents (${names}) VALUES (${names.map((name) => `@${name}`)})`);
+      for (let n = 1; n <= 40; n++) insert.run({ ...row, id: 10_000 + n, guid: `00${n}`, base_fold: `${n}` });
+    });
+    const lines = linesOf(await check({ data })).filter((line) => line.endsWith('its file original is missing'));
+    const ids = Array.from({ length: 40 }, (_, n) => 10_001 + n);
+    expect(lines.sort()).toEqual(ids.map((id) => `files documents ${id}: its file original is missing`));
+  });
+
   it('finds files that no document has, and removals that were not done', async () => {
     const data = await copy();
     const [first = ''] = await originals(data);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkPlace } from '../../../src/server/maintenance/check/check.ts';
 import type { Connection } from '../../../src/sqlite/open.ts';
 import { big, LOCATIONS, ORGANIZATION, PATIENTS } from '../../support/ids.ts';
-import { check, copied, inDatabase, linesOf, sharedPractice, spoil, WORK } from './practices.ts';
+import { check, copied, inDatabase, linesOf, sharedPractice, spoil, stoppingAt } from './practices.ts';
 import { type Damage, like, RARE_DAMAGES } from './raredamages.ts';
 
 const practice = sharedPractice();
@@ -277,11 +277,7 @@ describe('a check', () => {
   });
 
   it('ends when it is told to, and says nothing then', async () => {
-    const stopping = new AbortController();
-    const progress = (what: string) => {
-      if (what === 'Checking patients') stopping.abort(new Error('Stopped here.'));
-    };
-    const work = { ...WORK, progress, signal: stopping.signal, deep: false, repair: false };
+    const work = { ...stoppingAt('Checking patients'), deep: false, repair: false };
     await expect(checkPlace({ data: practice.base }, work)).rejects.toThrow('Stopped here.');
   });
 

@@ -1,6 +1,8 @@
 import sql from 'sql-template-tag';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { openTarget } from '../../../src/server/maintenance/copy/target.ts';
 import { openDataLocation } from '../../../src/server/maintenance/datalocation.ts';
+import { migrateSchema } from '../../../src/server/maintenance/migrateschema.ts';
 import { isDatabaseServed } from '../../../src/server/maintenance/postgressnapshot.ts';
 import { ownSchema } from '../../../src/server/maintenance/tables.ts';
 import { turn } from '../../../src/server/maintenance/work.ts';
@@ -8,7 +10,7 @@ import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import type { Reader } from '../../../src/server/store/store.ts';
 import { gateTo, onPostgres, postgresTest } from '../../support/postgres.ts';
 import { testService } from '../../support/service.ts';
-import { copied, inDatabase, own, sharedPractice } from './practices.ts';
+import { copied, inDatabase, own, sharedPractice, WORK } from './practices.ts';
 
 const practice = sharedPractice();
 
@@ -127,7 +129,9 @@ describe('a database of data', () => {
 
   postgresTest('is held against whatever writes to it, and can be read', async (database) => {
     await (await openPostgresStore(database.url)).close();
-    const opened = await openDataLocation({ data: practice.fresh(), database: own(database) });
+    // However long it is held.
+    const hasty = own(database).replace('options=', 'options=-c%20idle_in_transaction_session_timeout=1%20');
+    const opened = await openDataLocation({ data: practice.fresh(), database: hasty });
     const release = await opened.hold();
     await onPostgres(async (client) => {
       const locked = async (table: string) =>
@@ -152,6 +156,29 @@ describe('a database of data', () => {
     }, database.url);
     await opened.close();
   });
+
+  postgresTest(
+    'is left without a connection, also where it could not be held, or its files not be opened',
+    async (database) => {
+      await (await openPostgresStore(database.url)).close();
+      const place = { data: practice.fresh(), database: own(database) };
+      const ofName = `SELECT FROM pg_stat_activity WHERE application_name LIKE '${database.schema}%'`;
+      const connections = () => onPostgres(async (client) => (await client.query(ofName)).rowCount);
+      await expect(openDataLocation({ ...place, files: 'ftp://files' })).rejects.toThrow('cannot be used for files');
+      await expect.poll(connections).toBe(0);
+      const opened = await openDataLocation(place);
+      await onPostgres(async (client) => {
+        await client.query('BEGIN; SELECT * FROM log_heads FOR UPDATE');
+        await expect(opened.hold()).rejects.toThrow('is being written to.');
+      }, database.url);
+      await expect.poll(connections).toBe(1);
+      await opened.close();
+      await expect.poll(connections).toBe(0);
+      await migrateSchema(place, WORK);
+      await (await openTarget(place)).close();
+      await expect.poll(connections).toBe(0);
+    },
+  );
 
   postgresTest(
     'is let go of when the database says so: whoever was interrupted can begin again at once',

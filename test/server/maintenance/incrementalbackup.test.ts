@@ -8,7 +8,18 @@ import { need } from '../../support/capabilities.ts';
 import { PDF } from '../../support/files.ts';
 import { testService } from '../../support/service.ts';
 import { otherUser } from '../../support/services.ts';
-import { answers, check, copied, filesIn, linesOf, made, makePractice, scratch, WORK } from './practices.ts';
+import {
+  answers,
+  check,
+  copied,
+  filesIn,
+  linesOf,
+  made,
+  makePractice,
+  scratch,
+  stoppingAt,
+  WORK,
+} from './practices.ts';
 
 let place: Awaited<ReturnType<typeof scratch>>;
 let base: string;
@@ -105,11 +116,7 @@ describe('a backup since an earlier one', () => {
 
   it('goes on where an interrupted one has ended', async (context) => {
     need(context, 'symlinks');
-    const stopping = new AbortController();
-    const progress = (what: string) => {
-      if (what === 'Copying pages of the database') stopping.abort(new Error('Stopped here.'));
-    };
-    const options = { ...OPTIONS, since: first, progress, signal: stopping.signal };
+    const options = { ...OPTIONS, since: first, ...stoppingAt('Copying pages of the database') };
     await expect(backUp({ data: source }, second(), options)).rejects.toThrow('Stopped here.');
     // What is unfinished beside it has links, too.
     expect((await restore(first, { data: join(folder, 'restored') }, WORK)).problems).toEqual([]);
@@ -125,6 +132,8 @@ describe('a backup since an earlier one', () => {
     const file = await open(join(first, 'files.sha256'), 'a');
     await file.write(`${'0'.repeat(64)}  files/00/00-original\n`);
     await file.close();
+    await expect(again('third')).rejects.toThrow('is not what was backed up.');
+    await rm(join(first, 'files.sha256'));
     await expect(again('third')).rejects.toThrow('is not what was backed up.');
     await rm(join(first, 'manifest.json'));
     await expect(again('fourth')).rejects.toThrow('is no backup');

@@ -1,5 +1,5 @@
-import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refuseUnfinished } from '../../../src/server/maintenance/copy/state.ts';
 import { migrate } from '../../../src/server/maintenance/migrate.ts';
@@ -9,7 +9,20 @@ import { LOCATIONS } from '../../support/ids.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';
 import { testService } from '../../support/service.ts';
-import { answers, check, copied, inDatabase, linesOf, made, makePractice, own, scratch, WORK } from './practices.ts';
+import {
+  answers,
+  check,
+  copied,
+  filesIn,
+  inDatabase,
+  linesOf,
+  made,
+  makePractice,
+  own,
+  scratch,
+  stoppingAt,
+  WORK,
+} from './practices.ts';
 
 let place: Awaited<ReturnType<typeof scratch>>;
 let base: string;
@@ -18,6 +31,7 @@ beforeAll(async () => {
   place = await scratch();
   base = join(place.path, 'base');
   await makePractice(base);
+  inDatabase(base, (connection) => connection.exec("INSERT INTO sqlite_sequence VALUES ('async_deliveries', 7)"));
   before = await answers({ data: await copied(base, join(place.path, 'asked')) });
 });
 afterAll(() => place.remove());
@@ -33,16 +47,6 @@ async function bare(): Promise<string> {
     connection.exec("DELETE FROM record_counts WHERE table_name = 'documents'");
   });
   return data;
-}
-
-/** A work that ends when it has told of something so many times. */
-function stoppingAt(what: string, times: number) {
-  const stopping = new AbortController();
-  let told = 0;
-  const progress = (doing: string) => {
-    if (doing.startsWith(what) && ++told === times) stopping.abort(new Error('Stopped here.'));
-  };
-  return { ...WORK, progress, signal: stopping.signal };
 }
 
 describe('a migration', () => {
@@ -61,6 +65,9 @@ describe('a migration', () => {
     expect({ tables: back.tables, files: back.files }).toEqual({ tables, files: there.files });
     expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
     expect(await answers({ data })).toEqual(before);
+    const given = "SELECT name, seq FROM sqlite_sequence WHERE name NOT LIKE 'audit%' ORDER BY name";
+    const [source, copy] = [base, data].map((of) => inDatabase(of, (connection) => connection.prepare(given).all()));
+    expect(copy).toEqual(source);
     const entries = inDatabase(data, (connection) =>
       connection.prepare("SELECT who, covers_all FROM audit_entries WHERE operation = 'server.migrate'").all(),
     );
@@ -125,15 +132,27 @@ describe('a migration', () => {
     expect(linesOf(found)).toEqual([]);
   });
 
-  postgresTest('leaves out the tables that a removed key has left behind', async (database) => {
-    const source = await copied(base, fresh());
-    inDatabase(source, (connection) =>
-      connection.exec(`CREATE TABLE patients_species (org INTEGER NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
+  postgresTest(
+    'leaves out the tables that a removed key has left behind, and tells how much there was and what is missing',
+    async (database) => {
+      const source = await copied(base, fresh());
+      inDatabase(source, (connection) =>
+        connection.exec(`CREATE TABLE patients_species (org INTEGER NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL,
         PRIMARY KEY (org, value, id)) WITHOUT ROWID; INSERT INTO patients_species VALUES (1, 'cat', 1)`),
-    );
-    const report = await migrate({ data: source }, { data: fresh(), database: own(database) }, WORK);
-    expect(Object.keys(report.tables)).not.toContain('patients_species');
-  });
+      );
+      const [lost = '', ...kept] = await filesIn(join(source, 'files'));
+      await rm(lost);
+      const sizes = await Promise.all(kept.map(async (file) => (await stat(file)).size));
+      const to = { data: fresh(), database: own(database), files: fresh() };
+      const { tables, rows, files, problems } = await migrate({ data: source }, to, WORK);
+      expect(Object.keys(tables)).not.toContain('patients_species');
+      const sum = (values: readonly number[]) => values.reduce((all, each) => all + each, 0);
+      expect({ rows, files, problems }).toEqual({
+        ...{ rows: sum(Object.values(tables)), problems: [`${basename(lost)} is missing`] },
+        files: { count: kept.length, bytes: sum(sizes) },
+      });
+    },
+  );
 
   postgresTest('goes on where it was interrupted, with nothing twice', async (database) => {
     const url = own(database);
@@ -165,7 +184,7 @@ describe('a migration', () => {
     const data = fresh();
     const from = { data: base, database: url };
     for (const what of ['Copying patients', 'Copying files', 'Reading files back']) {
-      await expect(migrate(from, { data }, stoppingAt(what, 1))).rejects.toThrow('Stopped here.');
+      await expect(migrate(from, { data }, stoppingAt(what))).rejects.toThrow('Stopped here.');
       await expect(stat(data)).rejects.toThrow('ENOENT');
     }
     await migrate(from, { data }, WORK);
@@ -204,7 +223,7 @@ describe('a migration is refused', () => {
 
   postgresTest('into the beginning of a copy of another source', async (database) => {
     const to = { data: fresh(), database: own(database) };
-    await expect(migrate({ data: base }, to, stoppingAt('Copying patients', 1))).rejects.toThrow('Stopped here.');
+    await expect(migrate({ data: base }, to, stoppingAt('Copying patients'))).rejects.toThrow('Stopped here.');
     const other = await copied(base, fresh());
     inDatabase(other, (connection) => connection.exec("UPDATE settings SET value = 'another' WHERE name = 'store_id'"));
     await expect(migrate({ data: other }, to, WORK)).rejects.toThrow('has an unfinished copy of another source.');
@@ -214,7 +233,7 @@ describe('a migration is refused', () => {
   postgresTest('when the source has changed since it was begun', async (database) => {
     const source = await copied(base, fresh());
     const to = { data: fresh(), database: own(database) };
-    await expect(migrate({ data: source }, to, stoppingAt('Comparing', 1))).rejects.toThrow('Stopped here.');
+    await expect(migrate({ data: source }, to, stoppingAt('Comparing'))).rejects.toThrow('Stopped here.');
     inDatabase(source, (connection) => connection.exec("UPDATE access_tokens SET label = 'changed'"));
     await expect(migrate({ data: source }, to, WORK)).rejects.toThrow('access_tokens has');
   });

@@ -5,7 +5,7 @@ import { MIGRATIONS } from '../../../src/server/store/migrations/steps.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
 import { molarVersion } from '../../../src/server/version.ts';
 import { downgradeScript } from '../../support/downgrade.ts';
-import { postgresTest } from '../../support/postgres.ts';
+import { onPostgres, postgresTest } from '../../support/postgres.ts';
 import { testService } from '../../support/service.ts';
 import { answers, check, copied, inDatabase, linesOf, own, sharedPractice, WORK } from './practices.ts';
 
@@ -95,5 +95,11 @@ describe('a schema that is brought to this version', () => {
     expect(report.tables).toEqual(expect.arrayContaining(['patients', 'audit_entries']));
     expect(report.migrations).toEqual(MIGRATIONS.map(({ name }) => name));
     expect(await migrateSchema(location, WORK)).toMatchObject(NOTHING);
+    // As long as servers of an earlier version may go on, what they need stays, unless somebody says that they are gone.
+    const left = JSON.stringify({ indexes: [], notBefore: Number.MAX_SAFE_INTEGER });
+    const unfinished = `INSERT INTO schema_state (name, value) VALUES ('unfinished', '${left}')`;
+    await onPostgres((client) => client.query(unfinished), database.url);
+    expect(await migrateSchema(location, WORK)).toMatchObject({ ...NOTHING, finished: false });
+    expect(await migrateSchema(location, WORK, true)).toMatchObject(NOTHING);
   });
 });

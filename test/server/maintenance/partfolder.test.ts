@@ -1,8 +1,9 @@
-import { readlinkSync } from 'node:fs';
+import { existsSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { hasModes } from '../../../src/filesystem/private.ts';
 import { system } from '../../../src/filesystem/system.ts';
 import { openPartFolder } from '../../../src/server/maintenance/partfolder.ts';
 import { need } from '../../support/capabilities.ts';
@@ -89,14 +90,24 @@ it('lets go of a folder that it may not fill', async () => {
 });
 
 it('goes on with what an interrupted run left, also of a molar that locked inside', async () => {
-  await mkdir(`${target}.part`);
+  await mkdir(`${target}.part`, { mode: 0o755 });
   await writeFile(join(`${target}.part`, 'unfinished.lock'), '');
   await writeFile(join(`${target}.part`, 'kept'), 'kept');
   const first = await openPartFolder(target);
+  // For its owner alone, whatever it was.
+  if (hasModes()) expect((await stat(first.path)).mode & 0o777).toBe(0o700);
   await expect(openPartFolder(target)).rejects.toThrow('Another molar is writing');
   await first.close();
   const second = await openPartFolder(target);
   await mkdir(target);
+  const { rename } = system;
+  replaceSystem({
+    // Not every system puts a folder in the place of another one, though that be empty.
+    async rename(from, to) {
+      if (existsSync(to)) throw systemError('EEXIST');
+      return rename(from, to);
+    },
+  });
   await second.finish();
   expect(await readFile(join(target, 'kept'), 'utf8')).toBe('kept');
   expect(await readdir(folder)).toEqual(['backup']);

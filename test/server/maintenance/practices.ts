@@ -1,13 +1,15 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { type CheckReport, checkPlace } from '../../../src/server/maintenance/check/check.ts';
 import type { DataLocation } from '../../../src/server/maintenance/datalocation.ts';
 import type { Work } from '../../../src/server/maintenance/work.ts';
 import { type Connection, openConnection } from '../../../src/sqlite/open.ts';
 import { rowOf, rowsOf, type WireRecord } from '../../support/calls.ts';
+import { openBelow } from '../../support/descriptors.ts';
 import { PDF, PNG } from '../../support/files.ts';
 import {
   LOCATIONS,
@@ -25,10 +27,28 @@ import { type TestService, testService } from '../../support/service.ts';
 /** A work that nobody watches or ends. */
 export const WORK: Work = { progress: () => {}, signal: new AbortController().signal, now: Date.now };
 
-/** A folder of its own for a test file, and how to get rid of it. */
+/** A work that ends when it has told so many times of something that begins so. */
+export function stoppingAt(what: string, times = 1): Work {
+  const stopping = new AbortController();
+  let told = 0;
+  const progress = (doing: string) => {
+    if (doing.startsWith(what) && ++told === times) stopping.abort(new Error('Stopped here.'));
+  };
+  return { ...WORK, progress, signal: stopping.signal };
+}
+
+/** A folder of its own for a test file, and how to get rid of it: nothing in it may still be open then. */
 export async function scratch(): Promise<{ readonly path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'molar-maintenance-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  return {
+    path,
+    async remove() {
+      const open = existsSync('/proc/self/fd') ? openBelow(path) : [];
+      await rm(path, { recursive: true, force: true });
+      // SQLite keeps a descriptor of a lock that a test has looked at in the process that holds it.
+      expect(open.filter((name) => !name.endsWith('server.lock'))).toEqual([]);
+    },
+  };
 }
 
 /** A practice that the tests of a file copy, never change; and new names beside it. Both are gone after the tests. */

@@ -230,6 +230,16 @@ export const RARE_DAMAGES: readonly Damage[] = [
     ['stream stream_messages 4003: is missing'],
   ],
   [
+    'nothing of a document with more tags than are looked for at once',
+    `CREATE TEMP TABLE own AS SELECT MAX(id) AS id FROM documents WHERE org = 1;
+     CREATE TEMP TABLE tags AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1100) SELECT 'tag ' || n AS tag FROM n;
+     UPDATE documents SET json = json_set(json, '$.tags', (SELECT json_group_array(tag) FROM tags)) WHERE org = 1 AND id = (SELECT id FROM own);
+     DELETE FROM documents_tags WHERE org = 1 AND id = (SELECT id FROM own);
+     INSERT INTO documents_tags (org, value, id) SELECT 1, tag, id FROM tags, own;
+     INSERT INTO document_tags (org, fold, name) SELECT 1, tag, tag FROM tags`,
+    [],
+  ],
+  [
     'two documents with one file',
     `UPDATE documents SET guid = (SELECT guid FROM documents WHERE org = 1 AND id = (SELECT MAX(id) FROM documents WHERE org = 1))
        WHERE org = 1 AND id = (SELECT MAX(id) FROM documents WHERE org = 1 AND id < (SELECT MAX(id) FROM documents WHERE org = 1))`,

@@ -47,6 +47,11 @@ it.each([
     [{ what: 'ledgers made again', count: 1 }],
   ],
   [
+    'ledger rows beside changes not worked in',
+    `DELETE FROM ledger WHERE id > ${big(401)}; INSERT INTO ledger_changes SELECT org, id FROM transactions`,
+    [{ what: 'ledgers made again', count: 3 }],
+  ],
+  [
     'rows of no transaction',
     `INSERT INTO ledger VALUES (1, 1, 1, 9, '2026-01-01', 1, 5, 0, 0)`,
     [{ what: 'ledgers made again', count: 1 }],

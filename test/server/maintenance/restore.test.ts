@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -6,7 +6,18 @@ import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { downgradeScript } from '../../support/downgrade.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
-import { answers, check, copied, filesIn, inDatabase, linesOf, own, sharedBackup, WORK } from './practices.ts';
+import {
+  answers,
+  check,
+  copied,
+  filesIn,
+  inDatabase,
+  linesOf,
+  own,
+  sharedBackup,
+  stoppingAt,
+  WORK,
+} from './practices.ts';
 
 const practice = sharedBackup();
 const { fresh } = practice;
@@ -56,13 +67,7 @@ describe('what was restored', () => {
 
   it('is complete after an interruption, too', async () => {
     const data = fresh();
-    const stopping = new AbortController();
-    const progress = (what: string) => {
-      if (what === 'Verifying files') stopping.abort(new Error('Stopped here.'));
-    };
-    await expect(restore(practice.backup, { data }, { ...WORK, progress, signal: stopping.signal })).rejects.toThrow(
-      'Stopped here.',
-    );
+    await expect(restore(practice.backup, { data }, stoppingAt('Verifying files'))).rejects.toThrow('Stopped here.');
     await expect(stat(data)).rejects.toThrow('ENOENT');
     // A journal of the database that was there counts for no other.
     const other = await copied(practice.base, fresh());
@@ -74,9 +79,10 @@ describe('what was restored', () => {
     expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
   });
 
-  it('may have its files in another folder', async () => {
-    const [data, files] = [fresh(), fresh()];
-    await restore(practice.backup, { data, files }, WORK);
+  it('may have its files in another folder, and the key of its log elsewhere', async () => {
+    const [data, files, auditKey] = [fresh(), fresh(), fresh()];
+    await restore(practice.backup, { data, files, auditKey }, WORK);
+    expect([existsSync(auditKey), existsSync(join(data, 'audit.key'))]).toEqual([true, false]);
     expect(linesOf(await check({ data, files }, { deep: true }))).toEqual([]);
     expect(await filesIn(join(data, 'files')).catch(() => [])).toEqual([]);
   });
@@ -129,11 +135,7 @@ describe('what was restored', () => {
     const files = fresh();
     const url = own(database);
     const to = { data: fresh(), database: url, files };
-    const stopping = new AbortController();
-    const progress = (what: string) => {
-      if (what === 'Verifying files') stopping.abort(new Error('Stopped here.'));
-    };
-    const stopped = restore(practice.backup, to, { ...WORK, progress, signal: stopping.signal });
+    const stopped = restore(practice.backup, to, stoppingAt('Verifying files'));
     await expect(stopped).rejects.toThrow('Stopped here.');
     expect(linesOf(await check(to))).toEqual([expect.stringContaining('a copy into it is not complete')]);
     expect(await restore(practice.backup, to, WORK)).toMatchObject({ problems: [] });

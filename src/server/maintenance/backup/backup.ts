@@ -3,7 +3,7 @@ import sql, { join as joined } from 'sql-template-tag';
 import { removeTree } from '../../../filesystem/durable.ts';
 import { openDiskFiles } from '../../files/disk.ts';
 import type { Files } from '../../files/files.ts';
-import { MIGRATIONS_TABLE, readSchema } from '../../store/schema/introspection.ts';
+import { readSchema } from '../../store/schema/introspection.ts';
 import type { Reader } from '../../store/store.ts';
 import { StoreUnusable } from '../../store/store.ts';
 import { checkPlace } from '../check/check.ts';
@@ -129,7 +129,7 @@ function turning(options: Work) {
 }
 
 function rowsOf(tables: TableCounts): number {
-  return Object.entries(tables).reduce((sum, [name, rows]) => (name === MIGRATIONS_TABLE ? sum : sum + rows), 0);
+  return Object.values(tables).reduce((sum, rows) => sum + rows, 0);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { syncFolder, syncPath } from '../../../filesystem/durable.ts';
+import { syncPath } from '../../../filesystem/durable.ts';
 import { createPrivate } from '../../../filesystem/private.ts';
 import { openConnection } from '../../../sqlite/open.ts';
 import { PROGRAMS, type Program } from '../../store/schema/introspection.ts';
@@ -33,7 +33,6 @@ export async function writeDatabaseCopy(snapshot: Snapshot, folder: string, work
   finish(file);
   const counts = await verifyCounts(snapshot, folder);
   await syncPath(file);
-  await syncFolder(folder);
   return counts;
 }
 
@@ -81,7 +80,6 @@ function finish(file: string): void {
       const exists = connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table);
       if (exists !== undefined) connection.exec(`DELETE FROM ${table}`);
     }
-    connection.pragma('wal_checkpoint(TRUNCATE)');
     connection.pragma('journal_mode = DELETE');
   } finally {
     connection.close();

@@ -15,11 +15,11 @@ import { MANIFEST } from './manifest.ts';
  * links. Throws `StoreUnusable`.
  */
 export async function refuseLinks(backup: string): Promise<void> {
-  if (existsSync(backup)) await refuseIn(backup, backup, await backupsBeside(backup));
+  await refuseIn(backup, backup, await backupsBeside(backup));
 }
 
 async function refuseIn(backup: string, folder: string, others: readonly string[]): Promise<void> {
-  for (const name of await readdir(folder).catch(missing)) {
+  for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const found = await lstat(path);
     if (found.isDirectory()) await refuseIn(backup, path, others);
@@ -52,12 +52,6 @@ async function isShared(file: Stats, path: string, backups: readonly string[]): 
   if (!/^files[/\\][^/\\]{2}[/\\]/.test(path)) return false;
   const names = await Promise.all(backups.map((backup) => lstat(join(backup, path)).catch(() => undefined)));
   return names.filter((found) => isSameFile(found, file)).length === file.nlink;
-}
-
-/** A folder that is not there is told by the reader of its manifest. */
-function missing(error: NodeJS.ErrnoException): string[] {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
-  throw error;
 }
 
 /** Refuses a database of a backup that would do something by itself once it is served. Throws `StoreUnusable`. */

@@ -4,7 +4,7 @@ import { existingIds, linksOf } from '../../references.ts';
 import type { JsonRecord } from '../../store/layout.ts';
 import type { Reader } from '../../store/store.ts';
 import type { CheckContext, CheckFindings } from './context.ts';
-import { orgsOf, PAGE, type RecordPage, within } from './pages.ts';
+import { orgsOf, type RecordPage, within } from './pages.ts';
 
 /** A record whose JSON can be read. */
 export interface LinkedRecord {
@@ -31,21 +31,18 @@ export async function checkLinks(
   findings.counted(links.length);
   for (const target of new Set(links.map((link) => link.target))) {
     const group = links.filter((link) => link.target === target);
-    const known = await existing(context, org, target, [...new Set(group.map((link) => link.id))]);
+    const known = await existingIds(
+      context.read,
+      { org },
+      target,
+      group.map((link) => link.id),
+    );
     for (const { id, at, from } of group) {
       if (known.has(id)) continue;
       const message = `${at} leads to ${target} ${id}, which does not exist`;
       findings.report({ table, organization: context.organization(org), id: from, message });
     }
   }
-}
-
-async function existing({ read }: CheckContext, org: number, target: string, ids: readonly number[]) {
-  const known = new Set<number>();
-  for (let at = 0; at < ids.length; at += PAGE) {
-    for (const id of await existingIds(read, { org }, target, ids.slice(at, at + PAGE))) known.add(id);
-  }
-  return known;
 }
 
 /** The names on the wire of the organizations that the store knows. */

@@ -37,12 +37,8 @@ export async function writeCounters(
     if (sequence !== undefined) {
       await tx.all(sql`SELECT setval(${sequence}, ${last})`);
     } else if (dialect === 'sqlite') {
-      const known = await tx.run(
-        sql`UPDATE sqlite_sequence SET seq = ${last} WHERE name = ${table} AND seq <= ${last}`,
-      );
-      if (known > 0) continue;
-      await tx.run(sql`INSERT INTO sqlite_sequence (name, seq) SELECT ${table}, ${last}
-        WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ${table})`);
+      await tx.run(sql`DELETE FROM sqlite_sequence WHERE name = ${table}`);
+      await tx.run(sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`);
     }
   }
 }

@@ -89,7 +89,7 @@ async function compare(source: Snapshot, target: Target, tables: readonly Table[
   for (const table of tables) {
     const there = await digestOf(source.read, table, work);
     const here = await digestOf(target.store.read, table, work);
-    if (there.rows !== here.rows || there.hash !== here.hash) {
+    if (there.hash !== here.hash) {
       throw new StoreUnusable(
         `The copy in ${target.name} is not the source: ${table.name} has ${here.rows} rows, the source ${there.rows}, and they differ.`,
         'The source has changed since the copy was begun: empty the target and begin again, with no server on the source.',
