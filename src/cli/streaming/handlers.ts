@@ -77,14 +77,13 @@ async function execMessage(
   text: string,
   { env, signal }: { readonly env: Environment; readonly signal: AbortSignal },
 ): Promise<void> {
-  signal.throwIfAborted();
   const child = spawn(line, {
     shell: true,
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { ...env, ...messageVariables(message) },
   });
   const stop = () => child.kill('SIGTERM');
-  signal.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', stop);
   try {
     const ended = new Promise<string | undefined>((resolve, reject) => {
       child.once('error', reject);
@@ -94,9 +93,7 @@ async function execMessage(
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${text}\n`);
     const problem = await ended;
-    if (problem === undefined) return;
-    signal.throwIfAborted();
-    throw new NotAccepted(`The command ended with ${problem}.`);
+    if (problem !== undefined) throw new NotAccepted(`The command ended with ${problem}.`);
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -109,6 +106,6 @@ function messageVariables({ id, routingKey, domainType, operation, payload }: St
     MOLAR_MESSAGE_ROUTING_KEY: routingKey,
     MOLAR_MESSAGE_DOMAIN_TYPE: domainType,
     MOLAR_MESSAGE_OPERATION: operation,
-    MOLAR_MESSAGE_RECORD_ID: payload.id === undefined || payload.id === null ? '' : String(payload.id),
+    MOLAR_MESSAGE_RECORD_ID: String(payload.id ?? ''),
   };
 }

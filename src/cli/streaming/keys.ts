@@ -20,12 +20,12 @@ function checkKey(key: string, organization: string | undefined): void {
     checkLoose(segments, organization, key);
     return;
   }
-  const [first = '', , domainType = '', operation = ''] = segments;
   if (segments.length !== 4) {
-    const meant = segments.length === 1 && DOMAIN_TYPES.includes(first) ? ` Did you mean *.*.${first}.*?` : '';
+    const meant = DOMAIN_TYPES.includes(key) ? ` Did you mean *.*.${key}.*?` : '';
     const count = segments.length === 1 ? '1 part' : `${segments.length} parts`;
     throw refused(`${key} has ${count} and a routing key has 4, so no message matches it.${meant}`);
   }
+  const [first, , domainType, operation] = segments as [string, string, string, string];
   if (organization !== undefined && !WILD.includes(first) && first !== organization) {
     throw refused(otherOrganization(key, organization));
   }
@@ -38,7 +38,7 @@ function checkLoose(segments: readonly string[], organization: string | undefine
   const known = [...DOMAIN_TYPES, ...OPERATIONS];
   for (const [at, segment] of segments.entries()) {
     if (WILD.includes(segment) || known.includes(segment) || segment === organization) continue;
-    const near = /^\d+$/.test(segment) ? undefined : nearest(segment, known);
+    const near = nearest(segment, known);
     if (near !== undefined) throw refused(`${key} names ${segment}, which is unknown. Did you mean ${near}?`);
     if (at === 0 && organization !== undefined) throw refused(otherOrganization(key, organization));
   }

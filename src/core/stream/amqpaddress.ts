@@ -21,7 +21,7 @@ export function readBroker(
 ): Broker {
   const source = '--amqp';
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^amqps?:$/.test(url.protocol) || url.hostname === '') {
+  if (url === undefined || !['amqp:', 'amqps:'].includes(url.protocol) || url.hostname === '') {
     throw usageFailure(`${source} must be the address of a broker, such as amqps://user@broker.example.com/vhost.`, {
       source,
     });

@@ -40,8 +40,8 @@ export class AmqpSource implements StreamSource {
     const queue = new AsyncQueue<ConsumeMessage>();
     const model = await this.attempt(() => this.openModel(signal));
     let channel: Channel | undefined;
+    // Its channel is closed with it; this says why.
     model.on('error', (cause) => queue.end(this.failure(cause)));
-    model.on('close', (cause) => queue.end(this.failure(cause)));
     try {
       const opened = await this.attempt(() => withTimeout(model.createChannel(), TIMEOUT, signal));
       channel = opened;
@@ -147,7 +147,7 @@ function brokerFailure(
   { broker: { shown }, exchange, name }: AmqpStreamOptions,
   wasConnected: boolean,
 ): unknown {
-  if (cause instanceof Failure || cause instanceof ConnectionLost) return cause;
+  if (cause instanceof Failure) return cause;
   const text = cause instanceof Error ? cause.message : '';
   const refused = (message: string, exitCode: number) =>
     new Failure(message, { code: 'stream.broker', exitCode, hint: LOCAL_FAILURES['stream.broker'].next, cause });

@@ -20,7 +20,7 @@ export interface FollowOptions extends RetryContext {
  * by throwing: the Failure of a source, that of the last connection after `maxRetries`, or the signal's reason.
  */
 export async function* follow(source: StreamSource, following: FollowOptions): AsyncGenerator<StreamItem, never> {
-  const { clock, random, policy, maxRetries, signal, onLost } = following;
+  const { clock, random, policy, maxRetries = Number.POSITIVE_INFINITY, signal, onLost } = following;
   for (let failed = 0; ; ) {
     signal.throwIfAborted();
     let lost = new ConnectionLost(localFailure('network.unreachable', 'The other side closed the connection.'));
@@ -35,7 +35,7 @@ export async function* follow(source: StreamSource, following: FollowOptions): A
       lost = cause;
     }
     failed++;
-    if (maxRetries !== undefined && failed > maxRetries) throw lost.failure;
+    if (failed > maxRetries) throw lost.failure;
     const wait = retryDelay(failed, policy, random, lost.retryAfter);
     onLost?.({ reason: lost.message, wait, failed });
     await clock.sleep(wait, signal);

@@ -7,13 +7,13 @@ import { ConnectionFailure, type IncomingResponse, isSuccess, type Send } from '
 
 /** A receiver or a command did not accept a message. */
 export class NotAccepted extends Error {
-  /** Milliseconds that it asks to wait. */
-  readonly retryAfter: number | undefined;
-
-  constructor(message: string, options: { readonly retryAfter?: number | undefined; readonly cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
+  constructor(
+    message: string,
+    /** Milliseconds that it asks to wait. */
+    readonly retryAfter?: number,
+  ) {
+    super(message);
     this.name = 'NotAccepted';
-    this.retryAfter = options.retryAfter;
   }
 }
 
@@ -37,7 +37,7 @@ export async function forwardMessage(
   offer: () => Promise<void>,
   options: ForwardOptions,
 ): Promise<void> {
-  const { clock, random, policy, maxRetries, signal, onRetry, failureOf } = options;
+  const { clock, random, policy, maxRetries = Number.POSITIVE_INFINITY, signal, onRetry, failureOf } = options;
   for (let attempts = 1; ; attempts++) {
     signal.throwIfAborted();
     try {
@@ -45,7 +45,7 @@ export async function forwardMessage(
     } catch (cause) {
       signal.throwIfAborted();
       if (!(cause instanceof NotAccepted)) throw cause;
-      if (maxRetries !== undefined && attempts > maxRetries) throw failureOf(cause, messageId, attempts);
+      if (attempts > maxRetries) throw failureOf(cause, messageId, attempts);
       const wait = retryDelay(attempts, policy, random, cause.retryAfter);
       onRetry({ messageId, reason: cause.message, wait });
       await clock.sleep(wait, signal);
@@ -63,7 +63,7 @@ const RECEIVER_TIMEOUT = 30_000;
 export function readReceiver(text: string, allowHttp: boolean): URL {
   const source = '--forward-to';
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     throw usageFailure(`${source} must be a URL such as http://localhost:3000/hook.`, { source });
   }
   // The text is not repeated: it holds a password.
@@ -105,14 +105,12 @@ export async function postMessage({ id }: StreamMessage, text: string, posting: 
   try {
     const { status, headers } = await withTimeout(sending, timeout, signal);
     if (isSuccess(status)) return;
-    throw new NotAccepted(`${url.host} responded with HTTP ${status}.`, { retryAfter: retryAfterOf(headers, now()) });
+    throw new NotAccepted(`${url.host} responded with HTTP ${status}.`, retryAfterOf(headers, now()));
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof NotAccepted) throw cause;
-    if (cause instanceof WaitTimeout)
-      throw new NotAccepted(`${url.host} did not respond within ${timeout / 1000} s.`, { cause });
-    const message = cause instanceof ConnectionFailure ? cause.message : `Connection lost: ${url.host}.`;
-    throw new NotAccepted(message, { cause });
+    if (cause instanceof WaitTimeout) throw new NotAccepted(`${url.host} did not respond within ${timeout / 1000} s.`);
+    throw new NotAccepted(cause instanceof ConnectionFailure ? cause.message : `Connection lost: ${url.host}.`);
   } finally {
     closing.abort();
   }

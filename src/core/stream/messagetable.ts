@@ -14,18 +14,21 @@ interface MessageColumn {
   readonly isNumber?: boolean;
   /** Never truncated: the repeated hour of a clock change has an offset, which takes more room. */
   readonly isFull?: boolean;
-  readonly value: (message: StreamMessage, clock: LocalClock) => string;
+  readonly value: (message: StreamMessage, clock: LocalClock) => unknown;
 }
 
 const COLUMNS: readonly MessageColumn[] = [
   { name: 'sendTime', width: 19, isFull: true, value: ({ sendTime }, clock) => secondText(sendTime, clock) },
   { name: 'operation', width: 13, value: ({ operation }) => operation },
   { name: 'domainType', width: 22, value: ({ domainType }) => domainType },
-  { name: 'payload.id', width: 14, value: ({ payload }) => tableText(payload.id, 'id') },
-  { name: 'id', width: 9, isNumber: true, value: ({ id }) => String(id) },
+  { name: 'payload.id', width: 14, value: ({ payload }) => payload.id },
+  { name: 'id', width: 9, isNumber: true, value: ({ id }) => id },
   { name: 'locationId', width: 14, value: ({ locationId }) => locationId },
   { name: 'payload', width: 60, value: ({ payload }) => fieldsOf(payload) },
 ];
+
+/** Columns of the terminal below which the last one is omitted. */
+const LEAST_ROOM = 20;
 
 /** Fields that have a column of their own, or are in every message. */
 const SHOWN_ELSEWHERE = ['id', 'type', 'lastModified'];
@@ -41,22 +44,28 @@ export interface MessageTableOptions {
 /** A table for people, a line per message as it arrives; the payload by the names of its fields. */
 export function tableMessages({ clock, width, style = PLAIN }: MessageTableOptions): MessageFormatter {
   const columns = width === undefined ? COLUMNS : fitting(width);
-  const cut = (text: string, at: number) =>
-    width === undefined || columns[at]?.isFull ? text : fitText(text, columns[at]?.width ?? 0);
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, at) => padded(cut(cell, at), columns[at]))
+  const cellOf = (text: string, { width: room, isFull, isNumber }: MessageColumn) => {
+    const cut = width === undefined || isFull ? text : fitText(text, room);
+    const blanks = ' '.repeat(Math.max(0, room - displayWidth(cut)));
+    return isNumber ? blanks + cut : cut + blanks;
+  };
+  const line = (textOf: (column: MessageColumn) => string) =>
+    columns
+      .map((column) => cellOf(textOf(column), column))
       .join(' '.repeat(GAP))
       .trimEnd();
   let count = 0;
   const header = () => {
-    const rule = columns.map(({ width: columnWidth }) => '─'.repeat(columnWidth));
-    return `${style('heading', line(columns.map(({ name }) => name)))}\n${style('faint', line(rule))}\n`;
+    const rule = line(({ width: room }) => '─'.repeat(room));
+    return `${style(
+      'heading',
+      line(({ name }) => name),
+    )}\n${style('faint', rule)}\n`;
   };
   return {
     message: (message) => {
-      const cells = columns.map(({ value }) => tableText(value(message, clock), undefined));
-      return (count === 0 ? header() : '') + banded(line(cells), count++, style);
+      const cells = line(({ value }) => tableText(value(message, clock), undefined));
+      return (count === 0 ? header() : '') + banded(cells, count++, style);
     },
     end: () => '',
   };
@@ -65,21 +74,15 @@ export function tableMessages({ clock, width, style = PLAIN }: MessageTableOptio
 /** The leading columns that fit; the last of all takes the remaining width. */
 function fitting(width: number): readonly MessageColumn[] {
   const shown: MessageColumn[] = [];
-  let left = width;
+  let left = width + GAP;
   for (const column of COLUMNS) {
-    const gap = shown.length === 0 ? 0 : GAP;
     const isLast = column === COLUMNS.at(-1);
-    const room = left - gap;
-    if (room < (isLast ? 20 : column.width) && shown.length > 0) break;
+    const room = left - GAP;
+    if (room < (isLast ? LEAST_ROOM : column.width) && shown.length > 0) break;
     shown.push(isLast ? { ...column, width: room } : column);
     left = room - column.width;
   }
   return shown;
-}
-
-function padded(text: string, column: MessageColumn | undefined): string {
-  const blanks = ' '.repeat(Math.max(0, (column?.width ?? 0) - displayWidth(text)));
-  return column?.isNumber ? blanks + text : text + blanks;
 }
 
 /** `total 12` where the payload is only a count, otherwise the names of its fields. */

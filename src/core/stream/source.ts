@@ -39,7 +39,7 @@ export class ConnectionLost extends Error {
     readonly failure: Failure,
     retryAfter?: number,
   ) {
-    super(failure.message, { cause: failure });
+    super(failure.message);
     this.name = 'ConnectionLost';
     this.retryAfter = retryAfter;
   }

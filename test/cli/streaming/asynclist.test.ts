@@ -85,6 +85,12 @@ describe('list --async', () => {
     expect(ran.stderr).toContain('The server reports 4 delivered records, but 3 arrived (correlation id c-1).');
   });
 
+  it('takes over what the server does by itself where that is asked for', async () => {
+    const script = new Script(delivery(names), asked());
+    await patients(script, '--status', 'ACTIVE', '--server-defaults', '--csv');
+    expect(script.queries[1]?.filter).toBe('patientStatus==ACTIVE');
+  });
+
   it('leaves a file as it was when the total differs, and replaces it when not', async () => {
     const out = join(folder, 'patients.csv');
     await writeFile(out, 'before\n');
@@ -126,7 +132,7 @@ describe('list --async', () => {
   it.each<[string, () => Step]>([
     ['404', () => answer(404, '')],
     ['404 in an envelope', () => answer(404, { data: null, errors: [{ message: 'No such path' }] })],
-    ['405', () => answer(405, '')],
+    ...[400, 405, 406, 410, 415].map((status) => [`${status}`, () => answer(status, '')] as [string, () => Step]),
     ['403', () => answer(403, { data: null, errors: [] })],
     ['501', () => answer(501, '')],
     ['records in place of a stream', () => success([])],
@@ -150,6 +156,7 @@ describe('list --async', () => {
   it.each<[string, () => Step, () => Step, number]>([
     ['the API is not there', () => broken(false), () => broken(false), 8],
     ['the address is not that of the API', () => answer(404, ''), () => answer(404, '<html>'), 4],
+    ['the API is not there when it is asked', () => answer(406, ''), () => broken(false), 5],
     ['the token may not read', () => answer(403, ''), () => answer(403, ''), 3],
     ['the token is not accepted', () => answer(401, ''), () => answer(401, ''), 3],
   ])('says what it is where %s', async (_name, stream, reading, exitCode) => {

@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+import { readlinkSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +9,7 @@ import { localFailure } from '../../../src/core/failure.ts';
 import { eventOf, messageOf, streamAnswer } from '../../core/stream/messages.ts';
 import { Script } from '../../core/transport/script.ts';
 import { need } from '../../support/capabilities.ts';
-import { runCommand, type World } from '../runcommand.ts';
+import { jsonFailure, runCommand, type World } from '../runcommand.ts';
 
 let folder: string;
 beforeEach(async (context) => {
@@ -50,6 +52,25 @@ describe('stream listen --exec', () => {
     );
   });
 
+  it('names no record where the message tells of none', async () => {
+    const script = new Script(streamAnswer([eventOf(messageOf(41, { payload: { id: null } }))]));
+    await exec('echo "[$MOLAR_MESSAGE_RECORD_ID]" > id', ['--limit', '1'], { script });
+    expect(await read('id')).toBe('[]\n');
+  });
+
+  it('leaves the output of a command where its own goes, and nothing else of it', async (context) => {
+    need(context, 'proc');
+    const { signal } = new AbortController();
+    const before = getEventListeners(signal, 'abort').length;
+    const line = 'outputs=$(readlink /proc/$$/fd/1 /proc/$$/fd/2); echo "$outputs" > outputs';
+    await exec(line, ['--limit', '3'], { signal });
+    expect(await read('outputs')).toBe([1, 2].map((fd) => `${readlinkSync(`/proc/self/fd/${fd}`)}\n`).join(''));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(before);
+    // More than Linux takes for one argument.
+    const long = await exec(`true ${'x'.repeat(200_000)}`, ['--limit', '1']);
+    expect(long).toMatchObject({ exitCode: 9, stdout: '' });
+  });
+
   it('offers a message again until the command succeeds, six times at most', async () => {
     const once = await exec('echo $MOLAR_MESSAGE_ID >> seen; [ $(grep -c 41 seen) = 2 ] || exit 7', ['--limit', '1']);
     expect(once).toEqual({
@@ -58,9 +79,12 @@ describe('stream listen --exec', () => {
       stderr: 'Message 41 was not accepted: The command ended with exit code 7. Next try in 0.5 s.\n',
     });
     await rm(join(folder, 'seen'));
-    const never = await exec('echo $MOLAR_MESSAGE_ID >> seen; exit 7', ['--quiet']);
+    const never = await exec('echo $MOLAR_MESSAGE_ID >> seen; exit 7', ['--quiet', '--json']);
     expect(never).toMatchObject({ exitCode: 6, stdout: '' });
-    expect(never.stderr).toContain('Message 41 was not accepted in 6 attempts: The command ended with exit code 7.');
+    expect(jsonFailure(never)).toMatchObject({
+      message: 'Message 41 was not accepted in 6 attempts: The command ended with exit code 7.',
+      errors: [{ source: '--exec' }],
+    });
     expect((await read('seen')).trim().split('\n')).toEqual(Array(6).fill('41'));
   });
 

@@ -10,6 +10,7 @@ describe('--key', () => {
     'org-1.#',
     '#.UPDATE',
     '*.5.#',
+    '*.1000000000001.#',
     '*.*.LocationProductionNetScheduleV1.READ_COMPLETE',
   ])('may be %s', (key) => {
     expect(checkKeys([key], 'org-1')).toEqual([key]);
@@ -18,12 +19,16 @@ describe('--key', () => {
   it.each([
     ['*.*.PatientV2.*', 'Did you mean PatientV1?'],
     ['*.*.patientv1.*', 'Did you mean PatientV1?'],
-    ['*.*.Something.*', 'These are: DocumentV1, PatientV1'],
+    ['*.*.Something.*', 'Something is no domain type of the stream. These are: DocumentV1, PatientV1'],
     ['*.*.*.CREATED', 'Did you mean CREATE?'],
-    ['*.*.*.PATCH', 'These are: CREATE, UPDATE, DELETE, READ, READ_COMPLETE'],
+    ['*.*.*.PATCH', 'PATCH is no operation of the stream. These are: CREATE, UPDATE, DELETE, READ, READ_COMPLETE'],
     ['#.PatentV1.#', 'Did you mean PatientV1?'],
-    ['PatientV1', 'Did you mean *.*.PatientV1.*?'],
-    ['*.*.PatientV1', '3 parts'],
+    [
+      'PatientV1',
+      'PatientV1 has 1 part and a routing key has 4, so no message matches it. Did you mean *.*.PatientV1.*?',
+    ],
+    ['*.*.PatientV1', /^\*\.\*\.PatientV1 has 3 parts and a routing key has 4, so no message matches it\.$/],
+    ['5', /^5 has 1 part and .* so no message matches it\.$/],
     ['org-1.5.6.PatientV1.CREATE', '5 parts'],
     ['org-2.*.PatientV1.*', 'another organization than org-1'],
     ['org-2.#', 'another organization than org-1'],
@@ -32,6 +37,8 @@ describe('--key', () => {
     [`*.*.PatientV1.${'x'.repeat(300)}`, 'at most 255 bytes'],
   ])('may not be %s', (key, text) => {
     expect(() => checkKeys(['#', key], 'org-1')).toThrow(text);
+    const source = expect.objectContaining({ items: [expect.objectContaining({ source: '--key' })] });
+    expect(() => checkKeys([key], 'org-1')).toThrow(source);
   });
 
   it('may name any organization where any may come', () => {

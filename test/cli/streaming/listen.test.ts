@@ -131,6 +131,18 @@ describe('stream listen', () => {
     });
   });
 
+  it('closes what it has printed when it fails, and prints nothing when it fails before', async () => {
+    const refused = () => problem(403, 'auth.scope_missing', null, 'No.');
+    const late = await listen(['--json'], { script: new Script(stream(), refused()) });
+    expect([late.exitCode, JSON.parse(late.stdout)]).toEqual([3, messages]);
+    expect(await listen(['--json'], { script: new Script(refused()) })).toMatchObject({ exitCode: 3, stdout: '' });
+    const stop = new AbortController();
+    const script = new Script(streamAnswer([], { hangs: true }));
+    setImmediate(() => stop.abort(localFailure('run.interrupted', 'Interrupted.')));
+    // That nothing came is a result, too.
+    expect(await listen(['--json'], { script, signal: stop.signal })).toMatchObject({ exitCode: 130, stdout: '[]\n' });
+  });
+
   it('gives up where it is told to', async () => {
     const script = new Script(broken(false), broken(false));
     expect(await listen(['--max-retries', '1', '--quiet'], { script })).toMatchObject({ exitCode: 8 });
@@ -146,6 +158,24 @@ describe('stream listen', () => {
     };
     expect(await listen(['--json'], { ...world, write })).toMatchObject({ exitCode: 130, stderr: '' });
     expect(JSON.parse(stdout)).toEqual(messages);
+  });
+
+  it('ends when it is stopped while its output is not read', async () => {
+    const stop = new AbortController();
+    const write = async () => {
+      setImmediate(() => stop.abort(localFailure('run.interrupted', 'Interrupted.')));
+      await new Promise(() => undefined);
+    };
+    expect(await listen([], { script: new Script(stream()), signal: stop.signal, write })).toMatchObject({
+      exitCode: 130,
+    });
+  });
+
+  it('leaves nothing in a message that a terminal would obey', async () => {
+    const script = new Script(streamAnswer([eventOf(messageOf(41, { payload: { note: '\u009b31m' } }))]));
+    const ran = await listen(['--limit', '1', '--format', 'ndjson'], { script, terminal: 80 });
+    expect(ran.stdout).not.toContain('\u009b');
+    expect(JSON.parse(ran.stdout).payload).toEqual({ note: '\u009b31m' });
   });
 
   it('ends quietly when nobody reads any more', async () => {
@@ -200,6 +230,12 @@ describe('stream listen --forward-to', () => {
     );
   });
 
+  it('may be plain http where that is allowed', async () => {
+    const script = new Script(stream(), answer(200, ''));
+    const argv = ['--limit', '1', '--forward-to', 'http://example.com/', '--allow-http'];
+    expect(await listen(argv, { script })).toMatchObject({ exitCode: 0 });
+  });
+
   it('prints what was taken where a form is named', async () => {
     const script = new Script(stream(), answer(200, ''));
     const ran = await listen(['--limit', '1', '--forward-to', url, '--format', 'ndjson'], { script });
@@ -224,6 +260,9 @@ describe('stream listen --forward-to', () => {
     const script = new Script(stream(), answer(200, ''), answer(400, ''), answer(400, ''));
     const argv = ['--name', 'mirror', '--forward-to', url];
     const ran = await listen([...argv, '--max-retries', '1', '--format', 'ndjson'], { script });
+    const refusing = new Script(stream(1), answer(400, ''));
+    const json = await listen(['--forward-to', url, '--max-retries', '0', '--json'], { script: refusing });
+    expect(jsonFailure(json)).toMatchObject({ code: 'stream.receiver', errors: [{ source: '--forward-to' }] });
     expect(ran.exitCode).toBe(8);
     // What was not taken is not printed.
     expect(lines(ran.stdout).map((line) => JSON.parse(line).id)).toEqual([41]);

@@ -26,8 +26,17 @@ describe('the address of a broker', () => {
     expect(read(text, password)).toEqual({ url, shown, exchange });
   });
 
-  it.each(['localhost', 'http://localhost', 'amqp://', 'amqp:hidden'])('may not be %s', (text) => {
-    expect(() => read(text)).toThrow('--amqp must be the address of a broker');
+  it.each([
+    ...['localhost', 'http://localhost', 'amqp://', 'amqp:hidden'].map((text) => [text, 'must be the address']),
+    ['amqp://user@broker.example.com/', 'the password and patient data'],
+  ])('may not be %s', (text, message) => {
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({
+        exitCode: 2,
+        message: expect.stringMatching(`--amqp .*${message}`),
+        items: [expect.objectContaining({ source: '--amqp' })],
+      }),
+    );
   });
 
   it('is not plain to another machine, and never repeated', () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import { AsyncQueue } from '../../../src/core/stream/amqpsource.ts';
 
@@ -11,6 +12,8 @@ it('gives in order what is put in, before and while it is waited for', async () 
   const waiting = inbox.take(never);
   inbox.put(3);
   expect(await waiting).toBe(3);
+  // Nothing of a wait is left.
+  expect(getEventListeners(never, 'abort')).toEqual([]);
 });
 
 it('fails with the first end, also while it is waited for', async () => {

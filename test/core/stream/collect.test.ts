@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
-import { collect, collectedRows } from '../../../src/core/stream/collect.ts';
+import { type CollectOptions, collect, collectedRows } from '../../../src/core/stream/collect.ts';
 import { follow } from '../../../src/core/stream/follow.ts';
 import { HttpSource } from '../../../src/core/stream/httpsource.ts';
 import { RecordSpool } from '../../../src/core/stream/recordspool.ts';
@@ -32,13 +32,19 @@ function complete(total: unknown, correlationId = 'c-1'): StreamMessage {
   return messageOf(next++, { operation: 'READ_COMPLETE', correlationId, locationId: '*', payload: { total } });
 }
 
+const TIMEOUT = { timeout: 1000 };
+
 /** Collects from items and gives the rows in the order they are written, or the failure. */
-async function run(items: AsyncIterable<StreamItem>, now: () => number = () => 0) {
+async function run(
+  items: AsyncIterable<StreamItem>,
+  now: () => number = () => 0,
+  more: Partial<CollectOptions> = TIMEOUT,
+) {
   const spool = await RecordSpool.open(folder);
   let asked = 0;
   const request = async () => `c-${++asked}`;
   try {
-    const order = await collect({ items, request, spool, now, timeout: 1000 });
+    const order = await collect({ items, request, spool, now, ...more });
     const rows: unknown[] = [];
     for await (const page of collectedRows(spool, order)) rows.push(...page.rows);
     return { rows, asked };
@@ -72,6 +78,7 @@ describe('collect', () => {
   });
 
   it.each([
+    ['an end before its own', () => [read(1)], 'cut off'],
     ['too few', () => [read(1), complete(2)], '2 delivered records, but 1 arrived'],
     ['too many', () => [read(1), read(2), complete(1)], '1 delivered records, but 2 arrived'],
     ['no total', () => [read(1), complete(undefined)], 'undefined delivered records'],
@@ -105,6 +112,16 @@ describe('collect', () => {
     const items = itemsOf(...before, placeless, readItem(complete(0)));
     const expected = goesOn ? { rows: [] } : { failure: { code: 'stream.incomplete' } };
     expect(await run(items)).toMatchObject(expected);
+  });
+
+  it('waits five minutes for a record, and tells how many have come', async () => {
+    const counts: number[] = [];
+    const times = [0, 0, 300_000, 300_000, 300_000, 600_001];
+    const items = itemsOf(opened, readItem(read(1)), readItem(read(2)), seen);
+    const onRecords = (count: number) => void counts.push(count);
+    const { failure } = await run(items, () => times.shift() ?? 600_001, { onRecords });
+    expect(failure).toMatchObject({ code: 'run.overtime', message: expect.stringMatching('300 s, after 2 records') });
+    expect(counts).toEqual([1, 2]);
   });
 
   it('gives up when nothing of the delivery comes any more', async () => {

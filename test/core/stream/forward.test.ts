@@ -24,7 +24,7 @@ function failing(times: number, problem = () => new NotAccepted('No.')) {
   };
 }
 
-describe('handOn', () => {
+describe('forwardMessage', () => {
   it('offers a message until it is taken', async () => {
     const { clock, notices, options } = handing();
     await forwardMessage(41, failing(8), options);
@@ -36,12 +36,12 @@ describe('handOn', () => {
     const { clock, options } = handing();
     await forwardMessage(
       41,
-      failing(1, () => new NotAccepted('Busy.', { retryAfter: 9000 })),
+      failing(1, () => new NotAccepted('Busy.', 9000)),
       options,
     );
     await forwardMessage(
       41,
-      failing(1, () => new NotAccepted('Busy.', { retryAfter: 9_000_000 })),
+      failing(1, () => new NotAccepted('Busy.', 9_000_000)),
       options,
     );
     expect(clock.sleeps).toEqual([9000, 300_000]);

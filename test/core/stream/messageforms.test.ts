@@ -43,34 +43,73 @@ describe('messages as text', () => {
 });
 
 const clock = new LocalClock('America/Denver');
+const many = messageOf(44, {
+  payload: Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`field${at}`, 1])),
+});
 
 describe('the table of messages', () => {
   it('tells what happened to which record, a line a message', () => {
-    const lines = written(tableMessages({ clock, width: undefined })).split('\n');
-    expect(lines.map((line) => line.split(/\s{2,}/).filter((cell) => cell !== ''))).toEqual([
-      ['sendTime', 'operation', 'domainType', 'payload.id', 'id', 'locationId', 'payload'],
-      [19, 13, 22, 14, 9, 14, 60].map((width) => '─'.repeat(width)),
-      ['2026-03-02 05:00', 'UPDATE', 'PatientV1', '7041', '41', '5', 'lastName'],
-      ['2026-03-02 05:00', 'READ_COMPLETE', 'PatientInsurancePlanV1', '1234567', '*', 'total 12'],
-      ['2026-03-02 05:00', 'UPDATE', 'PatientV1', '1', '43', '1000000000001', 'a\ufffd[31m'],
-      [],
+    const counts = [
+      messageOf(2, { sendTime: '2026-11-01T08:00:15.000Z', locationId: '9'.repeat(15), payload: { total: 1, sum: 2 } }),
+      messageOf(3, { payload: { note: 'x' } }),
+    ];
+    const names = Object.keys(many.payload).join(', ');
+    expect(written(tableMessages({ clock, width: undefined }), [...messages, ...counts, many])).toBe(
+      [
+        'sendTime             operation      domainType              payload.id             id  locationId      payload',
+        `${[19, 13, 22, 14, 9, 14, 60].map((width) => '─'.repeat(width)).join('  ')}`,
+        '2026-03-02 05:00     UPDATE         PatientV1               7041                   41  5               lastName',
+        '2026-03-02 05:00     READ_COMPLETE  PatientInsurancePlanV1                    1234567  *               total 12',
+        '2026-03-02 05:00     UPDATE         PatientV1               1                      43  1000000000001   a\ufffd[31m',
+        '2026-11-01 01:00:15 -07:00  UPDATE         PatientV1                                       2  999999999999999  total, sum',
+        '2026-03-02 05:00     UPDATE         PatientV1                                       3  5               note',
+        `2026-03-02 05:00     UPDATE         PatientV1                                      44  5               ${names}`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is read more easily with every second line faint', () => {
+    const style = (look: string, text: string) => `${look}(${text.split(' ', 1)[0]?.slice(0, 2)})`;
+    const text = written(tableMessages({ clock, width: undefined, style }), [...messages, many]);
+    expect(text.split('\n').map((line) => line.split(' ', 1)[0])).toEqual([
+      ...['heading(se)', 'faint(──)', '2026-03-02', 'faint(20)', '2026-03-02', 'faint(20)', ''],
     ]);
   });
 
+  // The first is there in any case, and the last is with twenty columns.
   it.each([
-    [20, 1],
-    [60, 3],
-    [80, 4],
-    [100, 5],
-    [120, 6],
-    [140, 7],
-    [200, 7],
-  ])('keeps to a terminal of %i columns', (width, columns) => {
-    const long = messageOf(44, {
-      payload: Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`field${at}`, 1])),
-    });
+    ...[
+      [18, 1],
+      [33, 1],
+      [34, 2],
+      [57, 2],
+      [58, 3],
+      [73, 3],
+      [74, 4],
+      [84, 4],
+      [85, 5],
+      [100, 5],
+      [101, 6],
+    ],
+    ...[
+      [122, 6],
+      [123, 7],
+      [200, 7],
+    ],
+  ] as const)('keeps to a terminal of %i columns', (width, columns) => {
+    const long = { ...many, locationId: '9'.repeat(15) };
     const lines = written(tableMessages({ clock, width }), [...messages, long]).split('\n');
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
     expect(lines[1]?.split('  ')).toHaveLength(columns);
+    const widest = Math.max(...lines.map((line) => line.length));
+    if (columns === 7) expect(widest).toBe(width);
+    else expect(widest).toBeLessThanOrEqual(Math.max(width, 19));
+  });
+
+  it('truncates no time, though an hour that comes twice takes more room', () => {
+    const twice = messageOf(1, { sendTime: '2026-11-01T08:00:15.000Z' });
+    expect(written(tableMessages({ clock, width: 40 }), [twice]).split('\n')[2]).toBe(
+      '2026-11-01 01:00:15 -07:00  UPDATE',
+    );
   });
 });

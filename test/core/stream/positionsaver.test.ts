@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PositionSaver } from '../../../src/core/stream/positions.ts';
 
-describe('PositionKeeper', () => {
+describe('PositionSaver', () => {
   it('saves each position at once without a pause', async () => {
     const saved: string[] = [];
     const keeper = new PositionSaver(async (position) => void saved.push(position), 0);
@@ -28,6 +28,7 @@ describe('PositionKeeper', () => {
       await keeper.advance('8');
       await keeper.flush();
       expect(saved).toEqual(['4', '7', '8']);
+      expect(vi.getTimerCount()).toBe(0);
       await vi.advanceTimersByTimeAsync(1000);
       await keeper.flush();
       expect(saved).toEqual(['4', '7', '8']);

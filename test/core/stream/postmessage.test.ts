@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { postMessage, readReceiver } from '../../../src/core/stream/forward.ts';
 import type { OutgoingRequest } from '../../../src/core/transport/send.ts';
 import { answer, broken, Script, type Step } from '../transport/script.ts';
@@ -6,9 +6,9 @@ import { messageOf } from './messages.ts';
 
 const url = new URL('http://localhost:3000/hook?x=1');
 
-async function post(step: Step, signal = new AbortController().signal, timeout = 60_000) {
+async function post(step: Step, signal = new AbortController().signal) {
   const script = new Script(step);
-  const posting = { send: script.send, url, userAgent: 'molar/1', signal, now: () => 0, timeout };
+  const posting = { send: script.send, url, userAgent: 'molar/1', signal, now: () => 0 };
   const thrown = await postMessage(messageOf(41), '{"id":41}', posting).catch((cause: unknown) => cause);
   return { thrown, request: script.requests[0] as OutgoingRequest };
 }
@@ -49,10 +49,17 @@ describe('postMessage', () => {
         await new Promise(() => undefined);
       })(),
     };
-    const { thrown, request } = await post(silent, undefined, 50);
-    expect(thrown).toMatchObject({ message: 'localhost:3000 did not respond within 0.05 s.' });
-    // It would take the message later, too, when it was offered again.
-    expect(request.signal?.aborted).toBe(true);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const posting = post(silent);
+      await vi.advanceTimersByTimeAsync(30_000);
+      const { thrown, request } = await posting;
+      expect(thrown).toMatchObject({ message: 'localhost:3000 did not respond within 30 s.' });
+      // It would take the message later, too, when it was offered again.
+      expect(request.signal?.aborted).toBe(true);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('ends with the reason of the signal', async () => {
@@ -75,9 +82,17 @@ describe('the address of a receiver', () => {
     ['ftp://example.com/', 'must be a URL'],
     ['/hook', 'must be a URL'],
     ['https://user:hidden@example.com/', 'must not hold a user name'],
+    ['https://hidden@example.com/', 'must not hold a user name'],
+    ['https://:hidden@example.com/', 'must not hold a user name'],
     ['http://example.com/', 'plain http://'],
   ])('may not be %s', (text, message) => {
-    expect(() => readReceiver(text, false)).toThrow(message);
+    expect(() => readReceiver(text, false)).toThrow(
+      expect.objectContaining({
+        exitCode: 2,
+        message: expect.stringContaining(message),
+        items: [expect.objectContaining({ source: '--forward-to' })],
+      }),
+    );
     expect(() => readReceiver(text, false)).not.toThrow('hidden');
   });
 

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RecordSpool } from '../../../src/core/stream/recordspool.ts';
 
 let folder: string;
@@ -17,6 +17,13 @@ async function all(batches: AsyncIterable<readonly string[]>): Promise<string[]>
   const lines: string[] = [];
   for await (const batch of batches) lines.push(...batch);
   return lines;
+}
+
+/** What all handles of files have in common. */
+async function fileHandles(): Promise<FileHandle> {
+  const file = await open(import.meta.filename);
+  await file.close();
+  return Object.getPrototypeOf(file);
 }
 
 describe('RecordSpool', () => {
@@ -56,6 +63,22 @@ describe('RecordSpool', () => {
     for await (const batch of spool.backwards()) expect(batch.length).toBeLessThan(200);
     await spool.close();
     await spool.close();
+  });
+
+  it('writes whole blocks while records are added, and what is left when they are read', async () => {
+    const spool = await openSpool();
+    const appended = vi.spyOn(await fileHandles(), 'appendFile');
+    try {
+      // With its line feed each is a kilobyte.
+      for (let count = 0; count < 130; count++) await spool.add('x'.repeat(1023));
+      const written = () => appended.mock.calls.map(([bytes]) => (bytes as Buffer).length / 1024);
+      expect(written()).toEqual([64, 64]);
+      expect(await spool.flush()).toBe(130 * 1024);
+      expect(written()).toEqual([64, 64, 2]);
+    } finally {
+      appended.mockRestore();
+      await spool.close();
+    }
   });
 
   it('fails with 9 where it cannot write', async () => {

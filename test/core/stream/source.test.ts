@@ -6,8 +6,10 @@ const whole = messageOf(12);
 
 describe('readMessage', () => {
   it('gives the message and the text as it came', () => {
-    const text = JSON.stringify({ ...whole, extra: 1 });
+    const text = JSON.stringify({ ...whole, extra: 1 }).replace(',', ' , ');
     expect(readMessage(text)).toEqual({ message: { ...whole, extra: 1 }, text });
+    // Of an organization that had no message yet.
+    expect(readMessage(JSON.stringify({ ...whole, id: 0 }))?.message.id).toBe(0);
   });
 
   it('puts a message of several lines on one', () => {
