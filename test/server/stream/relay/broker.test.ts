@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBroker, relayTarget } from '../../../../src/server/stream/relay/broker.ts';
+import { type Published, ScriptedBroker } from '../../../support/scriptedbroker.ts';
 
 describe('relayTarget', () => {
   it.each([
@@ -41,12 +42,125 @@ describe('relayTarget', () => {
 });
 
 describe('openBroker', () => {
+  let broker: ScriptedBroker;
+  let cut: AbortController;
+  beforeEach(async () => {
+    broker = await ScriptedBroker.listen();
+    cut = new AbortController();
+  });
+  afterEach(async () => {
+    cut.abort();
+    await broker.close();
+  });
+
+  const open = (query = '') => {
+    const url = `amqp://127.0.0.1:${broker.port}/${query}`;
+    return openBroker({ url, exchange: 'molar.stream', name: 'scripted' }, cut.signal);
+  };
+  const message = (number: number, text = '{"é":1}') => ({
+    ...{ number, text, operation: 'CREATE', routingKey: 'org-1.5.PatientV1.CREATE' },
+  });
+  const asked = (name: string) => expect.poll(() => broker.names).toContain(name);
+
+  it('publishes to an exchange that lasts what lasts, and tells what the broker has', async () => {
+    const { publish, broken, close } = await open();
+    expect(broker.fieldsOf('ExchangeDeclare')).toMatchObject([
+      { exchange: 'molar.stream', type: 'topic', durable: true, autoDelete: false, passive: false },
+    ]);
+    const settled: (string | boolean)[] = [];
+    for (const number of [7, 8, 9]) publish(message(number), (taken) => settled.push(`${number} ${taken}`));
+    await expect.poll(() => broker.published.length).toBe(3);
+    const { fields, properties, text } = broker.published[0] as Published;
+    expect([fields.exchange, fields.routingKey, text]).toEqual(['molar.stream', 'org-1.5.PatientV1.CREATE', '{"é":1}']);
+    expect(properties).toMatchObject({
+      // 2: the broker keeps it over a restart.
+      ...{ deliveryMode: 2, contentType: 'application/json', contentEncoding: 'utf-8' },
+      ...{ messageId: 'org-1.7', type: 'CREATE', appId: 'molar' },
+    });
+    broker.send('BasicNack', { deliveryTag: 2, multiple: false, requeue: false });
+    broker.send('BasicAck', { deliveryTag: 3, multiple: false });
+    broker.send('BasicAck', { deliveryTag: 1, multiple: false });
+    await expect.poll(() => settled).toEqual(['8 false', '9 true', '7 true']);
+    expect(broken.aborted).toBe(false);
+    await close();
+    await asked('ConnectionClose');
+  });
+
+  it.each([
+    ['', 10],
+    ['?heartbeat=5', 5],
+  ])('asks for a heartbeat that tells when the broker is gone: %j', async (query, heartbeat) => {
+    await open(query);
+    expect(broker.fieldsOf('ConnectionTuneOk')).toMatchObject([{ heartbeat }]);
+  });
+
+  const reply = { replyText: 'GONE', classId: 0, methodId: 0 };
+  it.each<[string, () => void, RegExp]>([
+    ['closes the channel', () => broker.send('ChannelClose', { ...reply, replyCode: 404 }), /404.*GONE/],
+    ['closes the connection', () => broker.send('ConnectionClose', { ...reply, replyCode: 320 }, 0), /closed|GONE/],
+    ['is cut off', () => broker.cut(), /close/],
+  ])('is broken when the broker %s', async (_name, end, why) => {
+    const { broken, close } = await open();
+    end();
+    await expect.poll(() => broken.aborted).toBe(true);
+    expect(broken.reason).toBeInstanceOf(Error);
+    expect(String(broken.reason)).toMatch(why);
+    await close();
+  });
+
+  it('has no room when the broker takes nothing, until it does, or is gone', async () => {
+    const { publish, drained } = await open();
+    const fill = () => {
+      while (publish(message(1, 'x'.repeat(100_000)), () => undefined));
+    };
+    const waiting = () => {
+      const state = { over: false };
+      void drained().then(() => {
+        state.over = true;
+      });
+      return state;
+    };
+    broker.isDeaf = true;
+    fill();
+    const first = waiting();
+    await new Promise(setImmediate);
+    expect(first.over).toBe(false);
+    broker.isDeaf = false;
+    await expect.poll(() => first.over).toBe(true);
+    broker.isDeaf = true;
+    fill();
+    const second = waiting();
+    broker.cut();
+    await expect.poll(() => second.over).toBe(true);
+    // Whoever asks later does not wait, either.
+    await drained();
+  });
+
+  it('leaves no connection behind when the exchange is another one', async () => {
+    const refusal = { replyCode: 406, replyText: 'PRECONDITION_FAILED', classId: 40, methodId: 10 };
+    broker.answer = ({ name }) => (name === 'ExchangeDeclare' ? ['ChannelClose', refusal] : undefined);
+    await expect(open()).rejects.toThrow('406');
+    await asked('ConnectionClose');
+  });
+
+  it.each(['ChannelOpen', 'ExchangeDeclare', 'ConnectionClose'])(
+    'is cut off from what does not answer %s',
+    async (name) => {
+      broker.answer = (given) => (given.name === name ? null : undefined);
+      const opening = open().then(({ close }) => close());
+      opening.catch(() => undefined);
+      await asked(name);
+      cut.abort();
+      if (name === 'ConnectionClose') await opening;
+      else await expect(opening).rejects.toThrow();
+    },
+  );
+
   it.each(['amqp', 'amqps'])('is cut off from what never answers (%s)', async (protocol) => {
     const silent = createServer((socket) => socket.on('error', () => {}).resume());
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    const cut = new AbortController();
     const url = `${protocol}://127.0.0.1:${port}`;
     const opening = openBroker({ url, exchange: 'molar.stream', name: 'silent' }, cut.signal);
     const [socket] = await once(silent, 'connection');
