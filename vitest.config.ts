@@ -34,10 +34,10 @@ export default defineConfig(async () => ({
 }));
 
 /**
- * What measures the memory of its process, has a broker of its own, replaces modules, or lives on virtual time; none asks
- * anything of a store.
+ * What measures the memory of its process, has a broker of its own, or lives on virtual time; none asks anything of a
+ * store.
  */
-const ALONE = ['test/server/stream/{crowd,relay/{pauses,rabbitmq}}.test.ts', 'test/simulation/days.test.ts'];
+const ALONE = ['test/server/stream/{crowd,relay/rabbitmq}.test.ts', 'test/simulation/days.test.ts'];
 
 /** Everything else is in the group `unit`, so that a new folder is in one; test/torture and test/windows have configurations of their own. */
 const OTHER_GROUPS = ['test/{contract,acceptance,torture,windows}/**'];
@@ -49,6 +49,8 @@ const SAME_ON_BOTH = [
   'test/server/reports/aging/demo.test.ts',
   // Each of their tests names its store.
   'test/server/stream/{epochs,relay/twoservers}.test.ts',
+  // Pauses, and leases that are as the test says.
+  'test/server/stream/relay/{endings,pauses}.test.ts',
 ];
 
 const onPostgres = project(

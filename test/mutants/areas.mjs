@@ -27,7 +27,7 @@ export const AREAS = {
   },
   relay: {
     files: ['src/server/stream/relay/{relay,window,cursors,session}.ts'],
-    tests: ['test/server/stream/relay/{cursors,relay,session,window}.test.ts'],
+    tests: ['test/server/stream/relay/{cursors,endings,pauses,relay,session,window}.test.ts'],
   },
   stream: {
     files: ['src/server/stream/*.ts', 'src/core/stream/*.ts', 'src/cli/streaming/*.ts'],

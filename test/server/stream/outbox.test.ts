@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Transaction } from '../../../src/server/store/store.ts';
 import { appendMessage, readMessages } from '../../../src/server/stream/outbox.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION } from '../../support/ids.ts';
@@ -66,6 +66,30 @@ describe('the outbox', () => {
     expect(await payloads(ORGANIZATION, 80)).toEqual([]);
   });
 
+  it('says of what record each message tells and whose it is, to whoever sees one or another location', async () => {
+    await service.service.store.write((tx) =>
+      appendMessage(tx, {
+        org: orgOf(),
+        key: { organizationId: ORGANIZATION, locationId: '7', domainType: 'PatientV1', operation: 'UPDATE' },
+        ...{ sendTime: service.clock.text(), correlationId: null, payload: '{"id":3,"city":"Provo"}' },
+        ...{ places: '5>7', record: '{"id":3,"all":true}', recordId: 3, patientId: 4 },
+      }),
+    );
+    const seenAt = async (...locations: number[]) => {
+      const reach = { org: orgOf(), ...(locations.length > 0 && { locations }) };
+      const [message] = await readMessages(service.service.store.read, reach, 0, 1);
+      const { routingKey, payload, locationId, operation } = message?.text ? parse(message.text) : ({} as never);
+      expect(routingKey ?? '').toBe(message?.routingKey);
+      expect(operation ?? '').toBe(message?.operation);
+      return [message?.recordId, message?.patientId, locationId, operation, payload];
+    };
+    expect(await seenAt()).toEqual([3, 4, '7', 'UPDATE', { id: 3, city: 'Provo' }]);
+    expect(await seenAt(5, 7)).toEqual([3, 4, '7', 'UPDATE', { id: 3, city: 'Provo' }]);
+    expect(await seenAt(5)).toEqual([3, 4, '5', 'DELETE', { id: 3 }]);
+    expect(await seenAt(7)).toEqual([3, 4, '7', 'CREATE', { id: 3, all: true }]);
+    expect(await seenAt(6)).toEqual([null, null, undefined, undefined, undefined]);
+  });
+
   it('is read in pages that stay small when messages are large, and never empty before the end', async () => {
     const { store } = service.service;
     const long = 'x'.repeat(300_000);
@@ -109,9 +133,9 @@ describe('waiting for more', () => {
     const waiting = [wait(seen), wait(seen), stream.beyond(undefined, stream.moves, 60_000)];
     await write();
     expect(await Promise.all(waiting)).toEqual([true, true, true]);
-    const more = wait(seen + 1);
+    const more = [wait(seen + 1), stream.beyond(undefined, stream.moves, 60_000)];
     await write();
-    expect(await more).toBe(true);
+    expect(await Promise.all(more)).toEqual([true, true]);
     expect(await wait(seen)).toBe(true);
   });
 
@@ -121,11 +145,13 @@ describe('waiting for more', () => {
     const before = stream.written;
     await write();
     await stream.refresh();
-    await store.write((tx) => append(tx, {}, OTHER_ORGANIZATION));
+    await store.write(async (tx) => {
+      for (let n = 0; n < 3; n++) await append(tx, {}, OTHER_ORGANIZATION);
+    });
     await write();
     await stream.refresh();
     await stream.refresh();
-    expect(stream.written - before).toBe(3);
+    expect(stream.written - before).toBe(5);
   });
 
   it('ends by itself, on abort, and when the stream is closed', async () => {
@@ -140,6 +166,18 @@ describe('waiting for more', () => {
     await stream.close();
     expect(await waiting[1]).toBe(false);
     expect(await wait(seen)).toBe(false);
+  });
+
+  it('ends at once when there was more before, of which nobody has been told', async () => {
+    const seen = await newest();
+    // Nobody looks from time to time.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      await write();
+      expect(await wait(seen)).toBe(true);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is not ended by what another organization writes', async () => {

@@ -127,16 +127,18 @@ export class Session {
     this.wake();
   }
 
-  private settledOne(over = this.ending): Promise<void> {
+  private settledOne(): Promise<void> {
     return new Promise((resolve) => {
       this.wake = resolve;
-      if (over.aborted) resolve();
     });
   }
 
   private async lastConfirms(): Promise<void> {
-    const over = AbortSignal.any([AbortSignal.timeout(LAST_CONFIRMS_MS), this.broker.broken]);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), LAST_CONFIRMS_MS);
+    const over = AbortSignal.any([late.signal, this.broker.broken]);
     over.addEventListener('abort', () => this.wake(), { once: true });
-    while (this.window.size > 0 && !over.aborted) await this.settledOne(over);
+    while (this.window.size > 0 && !over.aborted) await this.settledOne();
+    clearTimeout(timer);
   }
 }

@@ -1,5 +1,6 @@
 import { appendMessage, type SentMessage, type StoredMessage } from '../../../../src/server/stream/outbox.ts';
 import type { Broker, RelayTarget } from '../../../../src/server/stream/relay/broker.ts';
+import { Relay } from '../../../../src/server/stream/relay/relay.ts';
 import type { TestService } from '../../../support/service.ts';
 
 export const TARGET: RelayTarget = {
@@ -7,6 +8,8 @@ export const TARGET: RelayTarget = {
   exchange: 'molar.stream',
   name: 'broker:5672 /',
 };
+
+export const EVENTS = { connected: () => {}, failed: () => {} };
 
 /** A broker in memory: takes messages, confirms them in an order of its own, and breaks when it is told to. */
 export class FakeBroker {
@@ -76,6 +79,26 @@ export async function writeMessages(
   await service.service.stream.refresh();
 }
 
+const relays: Relay[] = [];
+
+/** As `Relay.start`, for a test that may fail before it stops its relay. */
+export async function startRelay(...given: Parameters<typeof Relay.start>): Promise<Relay> {
+  const relay = await Relay.start(...given);
+  relays.push(relay);
+  return relay;
+}
+
+/** Stops what a test has started, before its store is closed: a stream that is closed lets no relay wait. */
+export async function stopRelays(): Promise<void> {
+  for (const relay of relays.splice(0)) await relay.stop();
+}
+
+/** Polls of a condition, at least 20 seconds, after which it will not come to hold. */
+const POLLS = 4000;
+
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let polls = 0; !(await holds()); polls++) {
+    if (polls === POLLS) throw new Error('It does not happen.');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }

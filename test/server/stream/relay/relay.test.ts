@@ -3,12 +3,8 @@ import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relayMetrics } from '../../../../src/server/stream/gauges.ts';
 import type { StoredMessage } from '../../../../src/server/stream/outbox.ts';
-import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
-import { Relay } from '../../../../src/server/stream/relay/relay.ts';
 import { type TestService, testService } from '../../../support/service.ts';
-import { FakeBroker, TARGET, until, writeMessages } from './fakebroker.ts';
-
-const events = { connected: () => {}, failed: () => {} };
+import { EVENTS, FakeBroker, startRelay, stopRelays, TARGET, until, writeMessages } from './fakebroker.ts';
 
 let service: TestService;
 let org: { org: number; id: string };
@@ -21,14 +17,12 @@ beforeEach(async () => {
   org = first as { org: number; id: string };
 });
 
-afterEach(() => service.close());
+afterEach(async () => {
+  await stopRelays();
+  await service.close();
+});
 
 const write = (count: number) => writeMessages(service, org, count);
-
-/** The end of a connection that does nothing but be cut. */
-function gone(cut: AbortSignal): Promise<Error> {
-  return new Promise((resolve) => cut.addEventListener('abort', () => resolve(new Error('cut'))));
-}
 
 /** Every message of the organization that is written to; the other one has those that made its records. */
 const everything = async () => (await service.service.stream.readMessages(org, 0, 100_000)).messages;
@@ -40,7 +34,7 @@ describe('Relay', () => {
   it('brings everything in order, several hundred in flight', async () => {
     await write(1500);
     const broker = new FakeBroker();
-    const relay = await Relay.start(service.service, TARGET, events, broker.open);
+    const relay = await startRelay(service.service, TARGET, EVENTS, broker.open);
     await until(async () => relay.lag === 0 && own(broker).at(-1)?.number === (await newest()));
     await write(3);
     await until(async () => own(broker).at(-1)?.number === (await newest()));
@@ -54,13 +48,13 @@ describe('Relay', () => {
   it('goes on behind what was confirmed when it is started again', async () => {
     await write(20);
     const first = new FakeBroker();
-    const before = await Relay.start(service.service, TARGET, events, first.open);
+    const before = await startRelay(service.service, TARGET, EVENTS, first.open);
     await until(() => before.lag === 0);
     await before.stop();
     const seen = await newest();
     await write(5);
     const second = new FakeBroker();
-    const after = await Relay.start(service.service, TARGET, events, second.open);
+    const after = await startRelay(service.service, TARGET, EVENTS, second.open);
     await until(() => after.lag === 0);
     await after.stop();
     expect(second.taken).toEqual((await everything()).filter(({ number }) => number > seen));
@@ -71,7 +65,7 @@ describe('Relay', () => {
     let down = true;
     broker.isDown = () => down;
     const failures: string[] = [];
-    const relay = await Relay.start(
+    const relay = await startRelay(
       service.service,
       TARGET,
       { connected: () => {}, failed: (target, reason) => failures.push(`${target}: ${reason}`) },
@@ -88,69 +82,6 @@ describe('Relay', () => {
     expect(relay.failures).toBe(failures.length);
   });
 
-  it.each<[string, (cut: AbortSignal) => Promise<Broker>]>([
-    ['never answers when it is connected to', (cut) => gone(cut).then((error) => Promise.reject(error))],
-    [
-      'confirms nothing, and never lets go',
-      async (cut) => {
-        const broken = new AbortController();
-        const left = gone(cut).then((error) => broken.abort(error));
-        return { broken: broken.signal, publish: () => true, drained: () => left, close: () => left };
-      },
-    ],
-    [
-      'never has room for anything',
-      async (cut) => {
-        const broken = new AbortController();
-        const left = gone(cut).then((error) => broken.abort(error));
-        return { broken: broken.signal, publish: () => false, drained: () => left, close: () => left };
-      },
-    ],
-  ])('stops though its broker %s', async (_name, answer) => {
-    await write(3);
-    let opened = () => {};
-    const opening = new Promise<void>((resolve) => {
-      opened = resolve;
-    });
-    const relay = await Relay.start(service.service, TARGET, events, (_target, cut) => {
-      opened();
-      return answer(cut);
-    });
-    await opening;
-    await relay.stop();
-    // That it was cut off when it was to end is no failure.
-    expect([relay.relayed, relay.failures]).toEqual([0, 0]);
-  });
-
-  it('tells when it is connected and why it is not, closes what it opens, and names no address', async () => {
-    const broker = new FakeBroker();
-    const problems: unknown[] = [
-      new Error(`no answer of amqp://user:secret@broker ${'x'.repeat(300)}`),
-      Object.assign(new Error('amqp://user:secret@broker'), { code: 404 }),
-      'amqp://user:secret@broker',
-    ];
-    const heard: string[] = [];
-    const told = {
-      connected: (target: string) => heard.push(`connected ${target}`),
-      failed: (_target: string, reason: string) => heard.push(reason),
-    };
-    const relay = await Relay.start(service.service, TARGET, told, async () => {
-      if (problems.length > 0) throw problems.shift();
-      return broker.open();
-    });
-    await until(() => relay.connected);
-    await until(() => relay.lag === 0);
-    await relay.stop();
-    expect(relay.connected).toBe(false);
-    expect(heard).toEqual([
-      `no answer of its address ${'x'.repeat(300)}`.slice(0, 200),
-      '404',
-      'unknown',
-      'connected broker:5672 /',
-    ]);
-    expect([broker.connections, broker.closed]).toEqual([1, 1]);
-  });
-
   it('keeps how far it has come while it runs, for each exchange of a broker', async () => {
     // Of whichever organization is saved first.
     const kept = () =>
@@ -161,8 +92,8 @@ describe('Relay', () => {
     const other = { ...TARGET, exchange: 'other' };
     await write(3);
     const relays = [
-      await Relay.start(service.service, TARGET, events, one.open),
-      await Relay.start(service.service, other, events, two.open),
+      await startRelay(service.service, TARGET, EVENTS, one.open),
+      await startRelay(service.service, other, EVENTS, two.open),
     ];
     await until(async () => (await kept()).length === 2);
     await until(() => relays.every(({ lag }) => lag === 0));
@@ -179,7 +110,7 @@ describe('Relay', () => {
     const broker = new FakeBroker();
     let refused = 0;
     broker.refuses = ({ number }) => number === 5 && refused++ === 0;
-    const relay = await Relay.start(service.service, TARGET, events, broker.open);
+    const relay = await startRelay(service.service, TARGET, EVENTS, broker.open);
     await until(() => relay.lag === 0);
     await relay.stop();
     expect(broker.connections).toBe(2);
@@ -200,7 +131,7 @@ describe('Relay', () => {
     await write(2);
     const broker = new FakeBroker();
     broker.isDown = () => true;
-    const relay = await Relay.start(service.service, TARGET, events, broker.open);
+    const relay = await startRelay(service.service, TARGET, EVENTS, broker.open);
     await service.service.stream.tidy();
     broker.isDown = () => false;
     await until(() => relay.lag === 0);
@@ -243,7 +174,7 @@ describe('Relay', () => {
         const broker = new FakeBroker();
         broker.breaks = (count) => given.find(({ at }) => at === count)?.when as 'before' | 'after' | undefined;
         const target = { ...TARGET, name: `broker ${run++}` };
-        const relay = await Relay.start(service.service, target, events, broker.open);
+        const relay = await startRelay(service.service, target, EVENTS, broker.open);
         await until(() => relay.lag === 0);
         await relay.stop();
         // Each message at least once, and never one before an earlier one has been there.

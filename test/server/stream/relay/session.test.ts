@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { beginEpoch } from '../../../../src/server/store/streamheads.ts';
 import { appendMessage, type SentMessage } from '../../../../src/server/stream/outbox.ts';
 import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
@@ -253,6 +253,38 @@ describe('a connection of a relay', () => {
     const cut = await session();
     cut.broken.abort(new Error('cut'));
     await expect(cut.pumping).rejects.toThrow('cut');
+  });
+
+  it('has 500 messages in flight at most, and waits for none of them once the connection is gone', async () => {
+    const { script, texts, confirmed, settle, broken, pumping } = await session();
+    script.confirms = false;
+    await write(502);
+    await expect.poll(() => texts().length).toBe(500);
+    await turns();
+    settle[0]?.(true);
+    await expect.poll(() => texts().length).toBe(501);
+    await turns();
+    expect([texts().length, confirmed.length]).toEqual([501, 1]);
+    broken.abort(new Error('cut'));
+    await expect(pumping).rejects.toThrow('cut');
+    expect(texts()).toHaveLength(501);
+  });
+
+  it('sends at once what was written while it looked at another organization', async () => {
+    const { stream } = service.service;
+    const startAt = stream.startAt.bind(stream);
+    const looked: number[] = [];
+    vi.spyOn(stream, 'startAt').mockImplementation(async (org, position) => {
+      const start = await startAt(org, position);
+      if (looked.push(org) !== 2) return start;
+      const [id = ''] = [...orgs].find(([, each]) => each === looked[0]) ?? [];
+      await write(1, id);
+      await stream.refresh();
+      return start;
+    });
+    const { texts, end } = await session();
+    await expect.poll(texts).toHaveLength(1);
+    await end();
   });
 
   it('counts nothing that comes of a connection that has ended', async () => {

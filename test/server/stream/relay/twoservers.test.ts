@@ -1,14 +1,11 @@
 import sql from 'sql-template-tag';
 import { describe, expect } from 'vitest';
-import { Relay } from '../../../../src/server/stream/relay/relay.ts';
 import { ORGANIZATION } from '../../../support/ids.ts';
 import { bareRecords } from '../../../support/practice.ts';
 import { preparedTest } from '../../../support/preparedschemas.ts';
 import { type TestService, testService } from '../../../support/service.ts';
 import { ownOrg, ownPositions } from '../told.ts';
-import { FakeBroker, TARGET, until, writeMessages } from './fakebroker.ts';
-
-const EVENTS = { connected: () => {}, failed: () => {} };
+import { EVENTS, FakeBroker, startRelay, stopRelays, TARGET, until, writeMessages } from './fakebroker.ts';
 
 const write = async (service: TestService, count: number) =>
   writeMessages(service, { org: await ownOrg(service), id: ORGANIZATION }, count);
@@ -28,9 +25,9 @@ describe('relays of one broker on one database', () => {
     ] as const;
     const brokers = [new FakeBroker(), new FakeBroker()] as const;
     try {
-      const first = await Relay.start(servers[0].service, TARGET, EVENTS, brokers[0].open);
+      const first = await startRelay(servers[0].service, TARGET, EVENTS, brokers[0].open);
       await until(() => first.connected);
-      const second = await Relay.start(servers[1].service, TARGET, EVENTS, brokers[1].open);
+      const second = await startRelay(servers[1].service, TARGET, EVENTS, brokers[1].open);
       await write(servers[1], 5);
       const before = await newest(servers[0]);
       await until(() => numbers(brokers[0]).at(-1) === before);
@@ -42,6 +39,7 @@ describe('relays of one broker on one database', () => {
       await second.stop();
       expect(await leases(servers[0])).toEqual([]);
     } finally {
+      await stopRelays();
       for (const server of servers) await server.close();
     }
   });
@@ -51,7 +49,7 @@ describe('relays of one broker on one database', () => {
     const broker = new FakeBroker();
     const { store } = server.service;
     try {
-      const relay = await Relay.start(server.service, TARGET, EVENTS, broker.open);
+      const relay = await startRelay(server.service, TARGET, EVENTS, broker.open);
       await until(() => relay.connected);
       // As where this server was silent for so long that its lease was over.
       await store.write((tx) =>
@@ -71,6 +69,7 @@ describe('relays of one broker on one database', () => {
       expect(numbers(broker).slice(told)).toEqual([at]);
       await relay.stop();
     } finally {
+      await stopRelays();
       await server.close();
     }
   });
