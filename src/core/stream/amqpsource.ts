@@ -40,13 +40,13 @@ export class AmqpSource implements StreamSource {
     const queue = new AsyncQueue<ConsumeMessage>();
     const model = await this.attempt(() => this.openModel(signal));
     let channel: Channel | undefined;
-    // Its channel is closed with it; this says why.
     model.on('error', (cause) => queue.end(this.failure(cause)));
+    model.on('close', (cause) => queue.end(this.failure(cause)));
     try {
       const opened = await this.attempt(() => withTimeout(model.createChannel(), TIMEOUT, signal));
       channel = opened;
+      // It ends with an error, or with its connection, which says why.
       opened.on('error', (cause) => queue.end(this.failure(cause)));
-      opened.on('close', () => queue.end(this.failure(undefined)));
       await this.attempt(() => withTimeout(this.consume(opened, queue), TIMEOUT, signal));
       this.wasConnected = true;
       yield { kind: 'opened', position: undefined };

@@ -80,8 +80,8 @@ export async function openBroker({ url, exchange }: RelayTarget, cut: AbortSigna
   try {
     const channel = await before(ended.signal, connection.createConfirmChannel());
     const failed = new AbortController();
+    // It ends with an error, or with its connection, which says why.
     channel.on('error', (cause: unknown) => failed.abort(cause));
-    channel.on('close', () => failed.abort(new Error('The broker closed the channel.')));
     const broken = AbortSignal.any([ended.signal, failed.signal]);
     await before(broken, channel.assertExchange(exchange, 'topic', { durable: true }));
     return {
