@@ -119,12 +119,6 @@ export class ScriptedBroker {
     this.socket?.write(codec.makeBodyFrame(1, content));
   }
 
-  /** Reads nothing for as long as it is on: what is sent to it fills the buffers in between. */
-  set isDeaf(isDeaf: boolean) {
-    if (isDeaf) this.socket?.pause();
-    else this.socket?.resume();
-  }
-
   cut(): void {
     this.socket?.destroy();
   }

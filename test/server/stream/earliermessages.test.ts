@@ -51,6 +51,23 @@ it('messages that were stored before they said whose they are name their record 
   ]);
 });
 
+it("a record of another organization that has the same number is nobody's here", async () => {
+  const { newest: before } = await ownPositions(service);
+  const { ann } = PATIENTS;
+  const body = {
+    ...{ patient: { id: ann }, provider: { id: PROVIDERS.ann }, operatory: { id: OPERATORIES.one } },
+    ...{ start: '2031-03-03T16:00:00.000Z', end: '2031-03-03T17:00:00.000Z' },
+  };
+  await service.call('POST', '/appointments', { body });
+  await service.call('PUT', '/appointments/1', { body: { status: 'BROKEN' } });
+  await service.service.store.write(async (tx) => {
+    await tx.run(sql`UPDATE stream_messages SET record_id = NULL, patient_id = NULL, places = NULL`);
+    await tx.run(sql`UPDATE appointments SET org = 99`);
+  });
+  const own = (await whose(before)).filter(([name]) => name === 'AppointmentV1.UPDATE');
+  expect(own).toEqual([['AppointmentV1.UPDATE', 1, null]]);
+});
+
 it('of a record that is gone by now, the message that has all of it names its patient alone', async () => {
   const { newest: before } = await ownPositions(service);
   const { ann } = PATIENTS;

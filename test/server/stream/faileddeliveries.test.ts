@@ -1,10 +1,13 @@
+import sql from 'sql-template-tag';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Store, Transaction } from '../../../src/server/store/store.ts';
+import type { ChunkReader } from '../../../src/server/stream/chunks.ts';
 import { Deliveries } from '../../../src/server/stream/deliveries.ts';
 import { addDelivery, countDeliveries } from '../../../src/server/stream/deliverystore.ts';
 import { LOCATIONS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { fakeTime, pass, reached, settled } from './relay/faketime.ts';
 import { allMessages } from './told.ts';
 
 let service: TestService;
@@ -15,21 +18,23 @@ const person = (id: number) =>
 
 describe('a delivery that fails, or is shared', () => {
   const actor = { who: 'token 1', address: '127.0.0.1', requestId: 'r' };
-  const asked = (filter: string) => (tx: Transaction) =>
-    addDelivery(
-      tx,
-      {
-        org: 1,
-        correlationId: filter,
-        operation: 'patients.async',
-        filter,
-        responseFields: null,
-        locations: null,
-        afterId: 0,
-        actor,
-      },
-      service.clock.text(),
-    );
+  const asked =
+    (filter: string, operation = 'patients.async') =>
+    (tx: Transaction) =>
+      addDelivery(
+        tx,
+        {
+          org: 1,
+          correlationId: filter,
+          operation,
+          filter,
+          responseFields: null,
+          locations: null,
+          afterId: 0,
+          actor,
+        },
+        service.clock.text(),
+      );
   /** What is delivered by a store of its own making: correlation id and operation. */
   async function deliver(store: Store, faults: unknown[]): Promise<string[]> {
     const deliveries = new Deliveries(store, service.clock.now);
@@ -43,18 +48,121 @@ describe('a delivery that fails, or is shared', () => {
       .map(({ correlationId, operation }) => `${correlationId} ${operation}`);
   }
 
-  it('is tried again', async () => {
+  it('is tried again after longer and longer pauses, and after a short one once something has been delivered', async () => {
+    service = await testService([...bareRecords(), ...Array.from({ length: 150 }, (_, n) => person(n + 1))]);
+    const { store } = service.service;
+    let [attempts, isFull] = [0, true];
+    const write: Store['write'] = (work) => {
+      // The second chunk fails again.
+      isFull ||= attempts++ === 10;
+      return isFull ? Promise.reject(new Error('the disk is full')) : store.write(work);
+    };
+    await store.write(asked('lastName==Many'));
+    const deliveries = new Deliveries({ ...store, write }, service.clock.now);
+    let faults = 0;
+    const told = new Set<string>();
+    fakeTime();
+    try {
+      deliveries.start(
+        () => undefined,
+        (fault, requestId) => {
+          faults++;
+          told.add(`${fault} of ${requestId}`);
+        },
+      );
+      await reached(() => faults === 1);
+      const expectPauses = async (...pauses: number[]) => {
+        for (const pause of pauses) {
+          const before = faults;
+          await settled();
+          await pass(pause - 1);
+          expect(faults).toBe(before);
+          await pass(1);
+          await reached(() => faults > before);
+        }
+      };
+      await expectPauses(200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000);
+      [attempts, isFull] = [9, false];
+      await settled();
+      await pass(30_000);
+      await reached(() => faults === 12);
+      expect(deliveries.delivered).toBe(100);
+      await expectPauses(200, 400);
+      isFull = false;
+      attempts = 11;
+      await settled();
+      await pass(800);
+      await reached(() => deliveries.completed === 1);
+      await deliveries.stop();
+      expect(deliveries.delivered).toBe(150);
+      expect([...told]).toEqual(['Error: the disk is full of r']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('is found after five seconds where another server has accepted it, and no more after a stop', async () => {
     service = await testService(bareRecords());
     const { store } = service.service;
-    await store.write(asked('firstName==bob'));
-    let failures = 2;
-    const write: Store['write'] = (work) => {
-      if (failures-- > 0) return Promise.reject(new Error('the disk is full'));
-      return store.write(work);
-    };
+    const shared: Store = Object.create(store, { shared: { value: {} } });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const deliveries = new Deliveries(shared, service.clock.now);
+      deliveries.start(
+        () => undefined,
+        () => undefined,
+      );
+      await deliveries.idle();
+      await store.write(asked('firstName==bob'));
+      await vi.advanceTimersByTimeAsync(4999);
+      await deliveries.idle();
+      expect(deliveries.completed).toBe(0);
+      await vi.advanceTimersByTimeAsync(1);
+      await deliveries.idle();
+      expect(deliveries.completed).toBe(1);
+      await deliveries.stop();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('ends where there is nobody any more to deliver to, and nothing that could be delivered', async () => {
+    service = await testService(bareRecords());
+    const { store } = service.service;
+    await store.write(asked('lastName==nosuch'));
+    await store.write(asked('x', 'nosuch.async'));
+    await store.write((tx) => asked('firstName==bob')(tx));
+    await store.write((tx) => tx.run(sql`UPDATE async_deliveries SET org = 99 WHERE filter = 'firstName==bob'`));
     const faults: unknown[] = [];
-    expect(await deliver({ ...store, write }, faults)).toEqual(['firstName==bob READ', 'firstName==bob READ_COMPLETE']);
-    expect(faults).toEqual(Array(2).fill('Error: the disk is full of r'));
+    expect(await deliver(store, faults)).toEqual(['lastName==nosuch READ_COMPLETE']);
+    expect([await countDeliveries(store.read), faults]).toEqual([0, []]);
+    // Of nothing there is nothing to be audited.
+    expect(await store.read.all(sql`SELECT operation FROM audit_entries WHERE via = 'stream'`)).toEqual([]);
+  });
+
+  it('of a report goes on where the last part of it ended', async () => {
+    service = await testService(bareRecords());
+    const { store } = service.service;
+    await store.write(asked('fromDate==2026-03-10', 'locationproductionnetschedule.async'));
+    const asks: unknown[] = [];
+    const deliveries = new Deliveries(store, service.clock.now);
+    const read: ChunkReader = async (_read, _organization, _query, after, limit) => {
+      asks.push([after, limit]);
+      const record = { id: after + 7, patient: null, payload: '{}', locationId: '*', location: null };
+      return { records: [record], reachedId: after < 14 ? after + 7 : undefined };
+    };
+    deliveries.start(
+      () => read,
+      (fault) => asks.push(fault),
+    );
+    await deliveries.idle();
+    expect(asks).toEqual([
+      [0, 500],
+      [7, 500],
+      [14, 500],
+    ]);
+    expect([deliveries.delivered, deliveries.completed]).toEqual([3, 1]);
   });
 
   it('waits for nothing when the server stops while it fails', async () => {

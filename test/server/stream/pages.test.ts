@@ -104,19 +104,22 @@ function outbox(...messages: StoredMessage[]) {
 describe('shared pages', () => {
   it('are read once for all who stand at the same place and take the same format', async () => {
     const { reads, pages } = outbox(message(1), message(2));
-    const [first, second, other, lines, epoch] = await Promise.all([
+    const [first, second, other, lines, epoch, ...bound] = await Promise.all([
       pages.page({ org: 1 }, EPOCH, 0, EVENTS),
       pages.page({ org: 1 }, EPOCH, 0, EVENTS),
       pages.page({ org: 2 }, EPOCH, 0, EVENTS),
       pages.page({ org: 1 }, EPOCH, 0, LINES),
       pages.page({ org: 1 }, 'ffffffff', 0, EVENTS),
+      ...[[5], [6], [5]].map((locations) => pages.page({ org: 1, locations }, EPOCH, 0, EVENTS)),
     ]);
     expect(second).toBe(first);
     expect(other).not.toBe(first);
     expect(lines?.frames.map(read)).toEqual([`${message(1).text}\n${message(2).text}\n`]);
     // Numbers of one history are nothing to those who read another.
     expect(epoch?.frames.map(read).join('')).toContain('id: ffffffff-1\n');
-    expect(reads).toEqual([0, 0, 0, 0]);
+    // Nor is what one may see for others.
+    expect(new Set([first, ...bound]).size).toBe(3);
+    expect(reads).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
   it('that had messages serve those who come later, too', async () => {
@@ -149,6 +152,26 @@ describe('shared pages', () => {
     await expect(pages.page({ org: 1 }, EPOCH, 0, EVENTS)).rejects.toThrow('away');
     failing = false;
     expect((await pages.page({ org: 1 }, EPOCH, 0, EVENTS)).frames.map(read)).toEqual([written(EVENTS)(message(1))]);
+  });
+
+  it('that could not be read take away nothing that was read since', async () => {
+    let fail = () => {};
+    let reads = 0;
+    const pages = new SharedPages(async () => {
+      if (reads++ === 0)
+        await new Promise((_, reject) => {
+          fail = () => reject(new Error('away'));
+        });
+      return { messages: [message(1)], positions };
+    });
+    const read = () => pages.page({ org: 1 }, EPOCH, 0, EVENTS);
+    const failing = read();
+    pages.advance();
+    await read();
+    fail();
+    await expect(failing).rejects.toThrow('away');
+    await read();
+    expect(reads).toBe(2);
   });
 
   it('are at most 16 MiB: those asked for last', async () => {

@@ -9,7 +9,7 @@ import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, listen, open } from './listening.ts';
-import { ownMessages, ownPositions } from './told.ts';
+import { ownMessages, ownOrg, ownPositions } from './told.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 let folder: string;
@@ -55,6 +55,25 @@ describe('messages older than the retention', () => {
     const last = old.at(-1) ?? 0;
     expect(await numbers()).toEqual([last + 1, last + 2, last + 3]);
     expect((await ownPositions(service)).floor).toBe(last);
+  });
+
+  it('go however many there are, to the millisecond, and stay when tidying is broken off', async () => {
+    const old = await numbers();
+    const org = await ownOrg(service);
+    const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'DocumentV1', operation: 'CREATE' };
+    await service.service.store.write(async (tx) => {
+      const message = { org, key, sendTime: service.clock.text(), correlationId: null, payload: '{}' };
+      for (let n = 0; n < 2100; n++) await appendMessage(tx, { ...message, places: '', record: null });
+    });
+    const { stream } = service.service;
+    service.clock.advance(2 * DAY);
+    await stream.tidy();
+    expect((await ownPositions(service)).floor).toBe(0);
+    service.clock.advance(1);
+    await stream.tidy(AbortSignal.abort());
+    expect((await ownPositions(service)).floor).toBe(0);
+    await stream.tidy();
+    expect([await numbers(), (await ownPositions(service)).floor]).toEqual([[], old.length + 2100]);
   });
 
   it('are missed by one explicit message, whoever comes too late; nobody else hears it', async () => {

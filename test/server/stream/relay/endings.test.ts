@@ -6,6 +6,7 @@ import { fakeTime, pass, reached, settled, stop } from './faketime.ts';
 
 let service: TestService;
 beforeEach(async () => {
+  published = 0;
   service = await testService();
   fakeTime();
 });
@@ -20,25 +21,35 @@ function gone(cut: AbortSignal): Promise<Error> {
   return new Promise((resolve) => cut.addEventListener('abort', () => resolve(new Error('cut'))));
 }
 
+/** What an idle broker was given. */
+let published = 0;
+
 /** A broker that does nothing on a connection. */
-function idle(cut: AbortSignal, does: Partial<Broker> = {}): Broker {
+function idle(
+  cut: AbortSignal,
+  { isRoomy = true, close }: { isRoomy?: boolean; close?: Broker['close'] } = {},
+): Broker {
   const broken = new AbortController();
   const left = gone(cut).then((error) => broken.abort(error));
-  return { broken: broken.signal, publish: () => true, drained: () => left, close: () => left, ...does };
+  const publish = () => {
+    published++;
+    return isRoomy;
+  };
+  return { broken: broken.signal, publish, drained: () => left, close: close ?? (() => left) };
 }
 
 it.each<[string, number, (cut: AbortSignal) => Broker | Promise<Broker>]>([
   ['never answers when it is connected to', 0, (cut) => gone(cut).then((error) => Promise.reject(error))],
   ['confirms nothing', 2000, (cut) => idle(cut, { close: async () => {} })],
   ['confirms nothing, and never lets go', 3000, (cut) => idle(cut)],
-  ['never has room for anything', 3000, (cut) => idle(cut, { publish: () => false })],
+  ['never has room for anything', 3000, (cut) => idle(cut, { isRoomy: false })],
 ])('a relay whose broker %s stops after %i ms', async (_name, milliseconds, answer) => {
   let opened = 0;
   const relay = await startRelay(service.service, TARGET, EVENTS, async (_target, cut) => {
     opened++;
     return answer(cut);
   });
-  await reached(() => opened === 1);
+  await reached(() => (milliseconds === 0 ? opened === 1 : published > 0));
   await settled();
   let over = false;
   const stopped = relay.stop().then(() => {
