@@ -49,8 +49,8 @@ const SAME_ON_BOTH = [
   'test/server/reports/aging/demo.test.ts',
   // Each of their tests names its store.
   'test/server/stream/{epochs,relay/twoservers}.test.ts',
-  // Pauses, and leases that are as the test says.
-  'test/server/stream/relay/{endings,pauses}.test.ts',
+  // Pauses, leases and sockets that are as the test says.
+  'test/server/stream/{listener,relay/endings,relay/pauses}.test.ts',
 ];
 
 const onPostgres = project(

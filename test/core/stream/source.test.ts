@@ -8,6 +8,7 @@ describe('readMessage', () => {
   it('gives the message and the text as it came', () => {
     const text = JSON.stringify({ ...whole, extra: 1 }).replace(',', ' , ');
     expect(readMessage(text)).toEqual({ message: { ...whole, extra: 1 }, text });
+    expect(readMessage(JSON.stringify({ ...whole, correlationId: 'c-1' }))?.message.correlationId).toBe('c-1');
     // Of an organization that had no message yet.
     expect(readMessage(JSON.stringify({ ...whole, id: 0 }))?.message.id).toBe(0);
   });

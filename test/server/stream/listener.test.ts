@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { findOrganization, type Organization } from '../../../src/server/organizations.ts';
+import { type ListenerSocket, serveListener } from '../../../src/server/stream/listener.ts';
+import { appendMessage } from '../../../src/server/stream/outbox.ts';
+import { EVENTS } from '../../../src/server/stream/pages.ts';
+import { ORGANIZATION } from '../../support/ids.ts';
+import { organizationRecords } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { fakeTime, pass, reached, settled } from './relay/faketime.ts';
+
+const HEARTBEAT = 1000;
+
+let service: TestService;
+let organization: Organization;
+let stop: AbortController;
+beforeEach(async () => {
+  service = await testService(organizationRecords());
+  organization = (await findOrganization(service.service.store.read, ORGANIZATION)) as Organization;
+  stop = new AbortController();
+  fakeTime();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  stop.abort();
+  await service.close();
+});
+
+async function write(count: number, characters = 0): Promise<void> {
+  const { store, stream } = service.service;
+  const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' };
+  const payload = JSON.stringify({ note: 'x'.repeat(characters) });
+  const message = {
+    org: organization.org,
+    key,
+    sendTime: 'now',
+    correlationId: null,
+    payload,
+    places: '',
+    record: null,
+  };
+  await store.write(async (tx) => {
+    for (let n = 0; n < count; n++) await appendMessage(tx, message);
+  });
+  await stream.refresh();
+}
+
+/** A listener from the beginning, on a socket that has room, or none when `rooms` says so, one wait after another. */
+async function listening(rooms: boolean[] = [], check = async () => {}) {
+  const { stream } = service.service;
+  const { epoch } = await stream.positionsOf(organization.org);
+  const heard: string[] = [];
+  const waits: number[] = [];
+  let told = 0;
+  const socket = {
+    write: (content: string | Uint8Array) => heard.push(...(String(content).match(/^(id|: heartbeat).*-\d+$/gm) ?? [])),
+    drained: async (milliseconds: number) => {
+      waits.push(milliseconds);
+      return rooms.shift() ?? true;
+    },
+  };
+  const state = { heard, waits, told: () => told, end: undefined as unknown };
+  void serveListener(
+    {
+      ...{ stream, organization, matches: () => true, format: EVENTS, check, now: () => 'now' },
+      socket: socket as unknown as ListenerSocket,
+      sent: ({ messages }) => {
+        told += messages;
+      },
+      times: { heartbeatMs: HEARTBEAT, stallMs: 30_000, checkMs: 0 },
+    },
+    stop.signal,
+    { epoch, after: 0 },
+  ).then(
+    () => {
+      state.end = 'ended';
+    },
+    (cause: unknown) => {
+      state.end = cause;
+    },
+  );
+  await settled();
+  return { ...state, state, at: (number: number) => `${epoch}-${number}` };
+}
+
+it('a heartbeat comes after silence, and not while there are messages', async () => {
+  const { heard, at, told } = await listening();
+  await pass(HEARTBEAT - 100);
+  await write(1);
+  await reached(() => heard.length === 1);
+  await settled();
+  await pass(HEARTBEAT - 1);
+  await settled();
+  expect(heard).toEqual([`id: ${at(1)}`]);
+  await pass(1);
+  await reached(() => heard.length === 2);
+  expect(heard).toEqual([`id: ${at(1)}`, `: heartbeat ${at(1)}`]);
+  await settled();
+  await pass(HEARTBEAT);
+  await reached(() => heard.length === 3);
+  expect(told()).toBe(1);
+});
+
+it('nothing is sent any more, no heartbeat either, once the token does not allow it', async () => {
+  let isRevoked = false;
+  const { heard, state } = await listening([], async () => {
+    if (isRevoked) throw new Error('revoked');
+  });
+  isRevoked = true;
+  await pass(HEARTBEAT);
+  await reached(() => state.end !== undefined);
+  expect([heard, String(state.end)]).toEqual([[], 'Error: revoked']);
+});
+
+it('what is left of a page is let go of and read again for a socket that has no room, and one that stalls is left', async () => {
+  // Each is a frame of its own.
+  await write(3, 70_000);
+  const { heard, waits, at, state } = await listening([false, true, true, false, false]);
+  await reached(() => state.end !== undefined);
+  expect([state.end, heard]).toEqual(['ended', [1, 2, 3].map((number) => `id: ${at(number)}`)]);
+  expect(waits).toEqual([250, 30_000, 250, 250, 30_000]);
+});
