@@ -8,7 +8,7 @@ import { idsOf, rowsOf } from '../../support/calls.ts';
 import { LOCATIONS, OPERATORIES, ORGANIZATION, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
 import { allRecords, bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { allMessages, ownMessages } from './told.ts';
+import { allMessages, ownMessages, ownOrg } from './told.ts';
 
 const { east, west } = LOCATIONS;
 let service: TestService;
@@ -69,6 +69,12 @@ describe('an async delivery (D41)', () => {
       message('READ', east, records[1]),
       message('READ', west, records[2]),
       message('READ_COMPLETE', '*', { total: 3 }),
+    ]);
+    // Whose data listeners are sent, which the audit log names.
+    const stored = await service.service.stream.readMessages({ org: await ownOrg(service) }, 0, 1000);
+    expect(stored.messages.slice(-4).map(({ recordId, patientId }) => [recordId, patientId])).toEqual([
+      ...[4, 2, 1].map((id) => [id, id]),
+      [null, null],
     ]);
   });
 

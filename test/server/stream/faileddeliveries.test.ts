@@ -8,7 +8,7 @@ import { LOCATIONS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { fakeTime, pass, reached, settled } from './relay/faketime.ts';
-import { allMessages } from './told.ts';
+import { allMessages, ownOrg } from './told.ts';
 
 let service: TestService;
 afterEach(() => service.close());
@@ -19,7 +19,7 @@ const person = (id: number) =>
 describe('a delivery that fails, or is shared', () => {
   const actor = { who: 'token 1', address: '127.0.0.1', requestId: 'r' };
   const asked =
-    (filter: string, operation = 'patients.async') =>
+    (filter: string, operation = 'patients.async', locations: number[] | null = null) =>
     (tx: Transaction) =>
       addDelivery(
         tx,
@@ -29,7 +29,7 @@ describe('a delivery that fails, or is shared', () => {
           operation,
           filter,
           responseFields: null,
-          locations: null,
+          locations,
           afterId: 0,
           actor,
         },
@@ -139,6 +139,21 @@ describe('a delivery that fails, or is shared', () => {
     expect([await countDeliveries(store.read), faults]).toEqual([0, []]);
     // Of nothing there is nothing to be audited.
     expect(await store.read.all(sql`SELECT operation FROM audit_entries WHERE via = 'stream'`)).toEqual([]);
+  });
+
+  it('is heard to its end by those who are bound to where it is from, and by nobody who is bound elsewhere', async () => {
+    service = await testService([...bareRecords(), person(1)]);
+    const { store, stream } = service.service;
+    const { east, west } = LOCATIONS;
+    await store.write(asked('lastName==Many', 'patients.async', [east]));
+    const faults: unknown[] = [];
+    await deliver(store, faults);
+    const heardAt = async (...locations: number[]) => {
+      const { messages } = await stream.readMessages({ org: await ownOrg(service), locations }, 0, 1000);
+      return messages.map(({ operation }) => operation).filter((operation) => operation.startsWith('READ'));
+    };
+    expect([await heardAt(east), await heardAt(east, west)]).toEqual(Array(2).fill(['READ', 'READ_COMPLETE']));
+    expect([await heardAt(west), faults]).toEqual([[], []]);
   });
 
   it('of a report goes on where the last part of it ended', async () => {

@@ -1,6 +1,8 @@
+import { EventEmitter, getEventListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { findOrganization, type Organization } from '../../../src/server/organizations.ts';
-import { type ListenerSocket, serveListener } from '../../../src/server/stream/listener.ts';
+import { ListenerSocket, serveListener } from '../../../src/server/stream/listener.ts';
 import { appendMessage } from '../../../src/server/stream/outbox.ts';
 import { EVENTS } from '../../../src/server/stream/pages.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
@@ -118,4 +120,33 @@ it('what is left of a page is let go of and read again for a socket that has no 
   await reached(() => state.end !== undefined);
   expect([state.end, heard]).toEqual(['ended', [1, 2, 3].map((number) => `id: ${at(number)}`)]);
   expect(waits).toEqual([250, 30_000, 250, 250, 30_000]);
+});
+
+it('a socket has room until it says otherwise, and again once it has sent all; a full one is cut off at its end', async () => {
+  const ended: string[] = [];
+  const state = { isRoomy: true };
+  const response = Object.assign(new EventEmitter(), {
+    write: () => state.isRoomy,
+    end: (text: string) => ended.push(text),
+    destroy: () => ended.push('destroyed'),
+  });
+  const socket = new ListenerSocket(response as unknown as ServerResponse);
+  const { signal } = stop;
+  expect([socket.write('a'), await socket.drained(1000, signal)]).toEqual([true, true]);
+  socket.end('why');
+  state.isRoomy = false;
+  expect(socket.write('a')).toBe(false);
+  const stalled = socket.drained(1000, signal);
+  await pass(1000);
+  expect(await stalled).toBe(false);
+  socket.end('why');
+  const roomy = socket.drained(1000, signal);
+  response.emit('drain');
+  expect(await roomy).toBe(true);
+  expect([getEventListeners(signal, 'abort'), response.listenerCount('drain'), vi.getTimerCount()]).toEqual([[], 1, 0]);
+  socket.write('a');
+  const left = socket.drained(1000, signal);
+  stop.abort();
+  expect([await left, await socket.drained(1000, signal), vi.getTimerCount()]).toEqual([false, false, 0]);
+  expect(ended).toEqual(['why', 'destroyed']);
 });

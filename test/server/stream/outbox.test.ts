@@ -89,6 +89,19 @@ describe('the outbox', () => {
     expect(await seenAt(6)).toEqual([null, null, '', undefined]);
   });
 
+  it('is gone on with behind a number without an epoch only where its own organization had that message', async () => {
+    const { store, stream } = service.service;
+    await store.write(async (tx) => {
+      for (let n = 0; n < 5; n++) for (const id of orgs.keys()) await append(tx, { n }, id);
+    });
+    // As an epoch leaves numbers out.
+    await store.write((tx) => tx.run(sql`DELETE FROM stream_messages WHERE org = ${orgOf()} AND seq = 3`));
+    const { epoch } = await stream.positionsOf(orgOf());
+    const begins = (number: number) => stream.startAt(orgOf(), { epoch: undefined, number });
+    for (const number of [0, 2, 5]) expect(await begins(number)).toEqual({ epoch, after: number });
+    for (const number of [3, 6]) expect(await begins(number)).toEqual({ epoch, after: 5, requested: number });
+  });
+
   it('is read in pages that stay small when messages are large, and never empty before the end', async () => {
     const { store } = service.service;
     const long = 'x'.repeat(300_000);

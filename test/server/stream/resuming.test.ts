@@ -33,8 +33,13 @@ describe('a place in the stream', () => {
     ['0a1b2c3d-7', { epoch: '0a1b2c3d', number: 7 }],
     ['7', { epoch: undefined, number: 7 }],
     ['0', { epoch: undefined, number: 0 }],
+    ['9007199254740991', { epoch: undefined, number: Number.MAX_SAFE_INTEGER }],
   ])('is written and read as %s', (text, position) => {
     expect(readPosition(text)).toEqual(position);
     expect(positionText(position.epoch, position.number)).toBe(text);
+  });
+
+  it('is none where its number is not exact', () => {
+    expect(readPosition('9007199254740992')).toBeUndefined();
   });
 });

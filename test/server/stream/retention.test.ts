@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { appendMessage } from '../../../src/server/stream/outbox.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
@@ -90,6 +90,20 @@ describe('messages older than the retention', () => {
     expect(await firstHeard(last - 1, 3)).toEqual([resync(last - 1), last + 1, last + 2]);
     expect(await firstHeard(last, 2)).toEqual([last + 1, last + 2]);
     expect(await firstHeard(0, 2)).toEqual([last + 1, last + 2]);
+  });
+
+  it('that go while they are read are known to be gone', async () => {
+    const last = (await numbers()).at(-1) ?? 0;
+    const { store, stream } = service.service;
+    service.clock.advance(3 * DAY);
+    const all = store.read.all.bind(store.read);
+    const org = await ownOrg(service);
+    vi.spyOn(store.read, 'all').mockImplementationOnce(async (query) => {
+      await stream.tidy();
+      return all(query);
+    });
+    const { messages, positions } = await stream.readMessages({ org }, 1, 10);
+    expect([messages, positions.floor]).toEqual([[], last]);
   });
 
   it('keep their numbers: none is given again, and a restart knows what is gone', async () => {
