@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Transaction } from '../../../src/server/store/store.ts';
+import { streamMetrics } from '../../../src/server/stream/gauges.ts';
 import { appendMessage, readMessages } from '../../../src/server/stream/outbox.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION } from '../../support/ids.ts';
 import { organizationRecords } from '../../support/practice.ts';
@@ -164,6 +165,10 @@ describe('waiting for more', () => {
     await stream.refresh();
     await stream.refresh();
     expect(stream.written - before).toBe(5);
+    // Whoever asks for the figures needs nobody to have looked before.
+    await write();
+    const total = streamMetrics(service.service).find(({ name }) => name === 'molar_stream_messages_total');
+    expect(await total?.read()).toBe(before + 6);
   });
 
   it('ends by itself, on abort, and when the stream is closed', async () => {
