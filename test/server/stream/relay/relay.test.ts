@@ -58,6 +58,13 @@ describe('Relay', () => {
     await until(() => after.lag === 0);
     await after.stop();
     expect(second.taken).toEqual((await everything()).filter(({ number }) => number > seen));
+    // Of an organization that is new nothing is known yet.
+    await service.service.store.write((tx) => tx.run(sql`DELETE FROM relay_positions WHERE org = ${org.org}`));
+    const third = new FakeBroker();
+    const again = await startRelay(service.service, TARGET, EVENTS, third.open);
+    await until(() => again.lag === 0);
+    await again.stop();
+    expect(third.taken).toEqual(await everything());
   });
 
   it('keeps what a broker that is away is to have', async () => {
