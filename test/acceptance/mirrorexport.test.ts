@@ -7,9 +7,13 @@ import { join } from 'node:path';
 import readExcel from 'read-excel-file/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OWNER_ONLY } from '../support/capabilities.ts';
+import { manyPages } from '../support/faults/manyrecords.ts';
+import { ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { makeMirror } from '../support/mirrorfile.ts';
 import { parquetRows } from '../support/parquet.ts';
-import { type Ended, molar, type Served, serve, text, workplace } from './molar.ts';
+import { type TestService, testService } from '../support/service.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, type Ended, text, workplace } from './molar.ts';
 
 /** Resources of the practice, and their tables. */
 const TABLES = {
@@ -26,24 +30,24 @@ const TABLES = {
 const RESOURCES = Object.keys(TABLES);
 
 let place: Awaited<ReturnType<typeof workplace>>;
-let served: Served;
+let service: TestService;
 let env: Record<string, string>;
 /** How the export of all that the mirror has ended. */
 let all: Ended;
 
 beforeAll(async () => {
   place = await workplace();
-  served = await serve(place.path, ['--data', './d', '--demo', 'small', '--rate-limit', '0']);
-  const lines = (await readFile(join(place.path, 'd', 'demo.env'), 'utf8')).matchAll(/^export (\w+)='(.*)'$/gm);
-  env = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
-  await molar(place.path, ['export', ...RESOURCES, '--to', 'records', '--format', 'ndjson'], env);
-  await molar(place.path, ['export', ...RESOURCES, '--to', 'sent'], env);
+  service = await testService(manyPages());
+  const url = await service.app.listen({ port: 0, host: '127.0.0.1' });
+  env = { ...connection(url, TOKENS.full), MOLAR_ORGANIZATION: ORGANIZATION };
+  await molarIn(place.path, ['export', ...RESOURCES, '--to', 'records', '--format', 'ndjson'], env);
+  await molarIn(place.path, ['export', ...RESOURCES, '--to', 'sent'], env);
   await makeCopy();
   all = await exported('--to', 'all');
 });
 
 afterAll(async () => {
-  await served?.stop();
+  await service?.close();
   await place.remove();
 });
 
@@ -51,7 +55,7 @@ const inPlace = (...path: string[]) => join(place.path, ...path);
 const recordsOf = async (resource: string) =>
   (await readFile(inPlace('records', `${resource}.ndjson`), 'utf8')).trimEnd().split('\n');
 /** No request is sent: there is nothing to send one to. */
-const exported = (...args: string[]) => molar(place.path, ['mirror', 'export', ...args, '--from', 'copy.db']);
+const exported = (...args: string[]) => molarIn(place.path, ['mirror', 'export', ...args, '--from', 'copy.db']);
 
 /** A mirror of what the server sent, record by record; storage is not mirrored. */
 async function makeCopy(): Promise<void> {
@@ -97,16 +101,19 @@ test('a workbook has the names of the profile, and the time at each location', a
     [second, 'Pacific/Auckland'],
   ]);
   const names = [...zones].map(([id, zone]) => `location,${id},Office ${id},${zone}\n`).join('');
-  await molar(place.path, ['names', 'import', '-'], config, `kind,id,name,timezone\n${names}`);
+  await molarIn(place.path, ['names', 'import', '-'], config, `kind,id,name,timezone\n${names}`);
   const line = ['mirror', 'export', 'appointments', '--to', 'xlsx', '--format', 'xlsx', '--from', 'copy.db'];
-  expect(await molar(place.path, line, config)).toMatchObject({ code: 0 });
+  expect(await molarIn(place.path, line, config)).toMatchObject({ code: 0 });
   const [sheet] = await readExcel(inPlace('xlsx', 'appointments.xlsx'));
   const [titles = [], ...rows] = (sheet?.data ?? []) as unknown[][];
   const shown = ['id', 'start (local time)', 'location.name'].map((title) =>
     rows.map((row) => row[titles.indexOf(title)]),
   );
   const localOf = (instant: string, timeZone = '') =>
-    new Date(`${new Date(instant).toLocaleString('sv-SE', { timeZone }).replace(' ', 'T')}Z`);
+    new Date(
+      Date.parse(`${new Date(instant).toLocaleString('sv-SE', { timeZone }).replace(' ', 'T')}Z`) +
+        (Date.parse(instant) % 1000),
+    );
   expect(shown).toEqual([
     records.map(({ id }) => String(id)),
     records.map(({ start, location }) => localOf(start, zones.get(location.id))),
@@ -160,7 +167,7 @@ test('each file has its receipt, the run a summary, and nobody else may read the
   });
   for (const file of await readdir(inPlace('two')))
     expect((await stat(inPlace('two', file))).mode & 0o777, file).toBe(OWNER_ONLY.file);
-  expect(await molar(place.path, ['export', 'verify', 'two/patients.csv'])).toMatchObject({ code: 0 });
+  expect(await molarIn(place.path, ['export', 'verify', 'two/patients.csv'])).toMatchObject({ code: 0 });
 });
 
 test('ndjson and json are the records as they came', async () => {

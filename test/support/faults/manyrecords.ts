@@ -19,18 +19,25 @@ export interface ManyRecords {
 }
 
 /** Resources of every kind of paging: by cursor, by cursor against a default order (events), by number (histories). */
-export const MANY: readonly ManyRecords[] = [
-  many(patientFixture, 83),
-  many(transactionFixture, 70),
-  many(appointmentHistoryFixture, 61),
-  many(eventFixture, 45),
-  many(appointmentFixture, 52),
-  many(patientInsurancePlanFixture, 38),
+const KINDS: readonly (readonly [ResourceFixture, number])[] = [
+  [patientFixture, 83],
+  [transactionFixture, 70],
+  [appointmentHistoryFixture, 61],
+  [eventFixture, 45],
+  [appointmentFixture, 52],
+  [patientInsurancePlanFixture, 38],
 ];
+
+export const MANY: readonly ManyRecords[] = KINDS.map(([fixture, count]) => many(fixture, count));
 
 /** The import lines of both practices with all of them. */
 export function manyRecords(): readonly WireRecord[] {
   return [...allRecords(), ...MANY.flatMap(({ lines }) => lines)];
+}
+
+/** The same with ten times as many: most resources have more than a page of 500, and more rows than are copied at once. */
+export function manyPages(): readonly WireRecord[] {
+  return [...allRecords(), ...KINDS.flatMap(([fixture, count]) => many(fixture, 10 * count).lines)];
 }
 
 /** The records of a fixture, and copies of the first one under ids that lie close together in places and far apart in others. */
@@ -51,7 +58,8 @@ function gap(random: number): number {
 
 /** Something that tells the copies apart, with characters of several bytes and some that CSV has to quote. */
 function textOf(type: string, at: number): WireRecord {
-  const text = `Ünïcode 漢字 "${at}", and\nmore`;
+  // A last name has 25 characters at most.
+  const text = `Ünïcode 漢字 "${at % 100}", and\nmore`;
   if (type === 'PatientV1') return { lastName: text, address1: `=${at}+1` };
   return type === 'EventV1' ? { description: text } : { note: text };
 }
