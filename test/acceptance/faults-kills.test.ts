@@ -56,10 +56,9 @@ describe('an export that is killed', { shuffle: false }, () => {
     };
     const expected = await bench.wholeExport(exported);
     const target = await bench.target(`${signal}-${seed}`);
-    const size = ['--page-size', '1', '--parallel', String(1 + (seed % 2))];
-    const line = [...exportLine(exported), '--out', target.path, ...size];
+    const line = [...exportLine(exported), '--out', target.path, '--parallel', String(1 + (seed % 2))];
     const request = 1 + Math.floor(random() * records.ids.length);
-    const { code, stderr } = await killed(line, target.folder, signal, request, random() * 20);
+    const { code, stderr } = await killed([...line, '--page-size', '1'], target.folder, signal, request, random() * 20);
     if ((await target.text()) === expected) return;
     happened['cut short']++;
     expect([code, await target.text()], stderr).toEqual([EXIT_CODES[signal], BEFORE]);
@@ -69,7 +68,7 @@ describe('an export that is killed', { shuffle: false }, () => {
     // Whoever is asked to end writes down how far it is; here it must have done so before.
     if (rows > 0 && signal === 'SIGKILL') happened['gone on from a checkpoint']++;
     // The rest meets faults too, as few as the attempts are enough for.
-    const again = await runFaulty(seed, [...line, '--resume'], { proxy: bench.proxy });
+    const again = await runFaulty(seed, [...line, '--page-size', '4', '--resume'], { proxy: bench.proxy });
     expect(again.exitCode, again.stderr + again.plan.describe()).toBe(0);
     expect(await target.text(), again.plan.describe()).toBe(expected);
     // What was written is not asked for again.
