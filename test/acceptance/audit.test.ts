@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openConnection } from '../../src/sqlite/open.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { testPostgres } from '../support/services.ts';
-import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 const running: Served[] = [];
@@ -28,7 +29,7 @@ interface Entry {
   readonly all?: true;
 }
 
-const run = (...args: string[]) => molar(place.path, ['server', ...args]);
+const run = (...args: string[]) => molarIn(place.path, ['server', ...args]);
 
 async function started(...args: string[]): Promise<Served> {
   const served = await serve(place.path, args);

@@ -3,6 +3,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { tamper } from '../support/rawsql.ts';
+import { molarIn } from './inprocess.ts';
 import { connection, molar, serve, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
@@ -12,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => place.remove());
 
-const run = (...args: string[]) => molar(place.path, ['server', ...args]);
+const run = (...args: string[]) => molarIn(place.path, ['server', ...args]);
 const verify = (...args: string[]) => run('audit', 'verify', '--data', 'data', '--json', ...args);
 const checkpoints = async () => (await readFile(join(place.path, 'shipped'), 'utf8')).trim().split('\n');
 
@@ -25,7 +26,7 @@ const errorsOf = (stderr: string) => (JSON.parse(stderr) as { error: { errors: r
 test('a served log is signed and shipped, verified with either half of the key, and damage is told', async () => {
   const flags = ['--audit-key', 'key.pem', '--audit-checkpoints', 'shipped'];
   const served = await serve(place.path, ['--import', 'fixture.ndjson', '--data', 'data', ...flags]);
-  const read = await molar(place.path, ['patients', 'list', '--json'], connection(served.url));
+  const read = await molarIn(place.path, ['patients', 'list', '--json'], connection(served.url));
   expect(read.code, read.stderr).toBe(0);
   const running = await verify(...flags);
   expect(running, running.stderr).toMatchObject({ code: 0 });

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let served: Served;
@@ -19,7 +20,7 @@ afterAll(async () => {
 
 const DATA = ['--data', 'd'];
 const FOR = ['--for', ORGANIZATION];
-const server = (...args: readonly string[]) => molar(place.path, ['server', ...args, ...DATA]);
+const server = (...args: readonly string[]) => molarIn(place.path, ['server', ...args, ...DATA]);
 
 /** What a command prints with `--json`. */
 async function json<T>(...args: readonly string[]): Promise<T> {

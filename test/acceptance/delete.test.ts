@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connection, molar, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let served: Served;
@@ -17,7 +18,7 @@ afterAll(async () => {
 });
 
 const run = (args: readonly string[], input = '') =>
-  molar(place.path, ['documents', ...args], connection(served.url), input);
+  molarIn(place.path, ['documents', ...args], connection(served.url), input);
 
 test('documents are tagged, downloaded and deleted in the same three lines, run again to no harm', async () => {
   const names = ['a.pdf', 'b.pdf', 'c.pdf'];

@@ -11,7 +11,8 @@ import { callSample, operations } from '../contract/operations.ts';
 import { onPostgres, postgresTest, type TestDatabase } from '../support/postgres.ts';
 import { testService } from '../support/service.ts';
 import { type SqlGate, sqlGate } from '../support/sqlgate.ts';
-import { connection, molar, ORGANIZATION, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, ORGANIZATION, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
 import { connected, endListeners, listener, rename, until } from './streaming.ts';
 
 /**
@@ -171,10 +172,10 @@ postgresTest(
     const data = ['--database', gate.url, '--files', 'files'];
     await writeFixture(place.path, 2500);
     const run = async (...args: string[]) => {
-      const { code, stderr } = await molar(place.path, [...args, ...data]);
+      const { code, stderr } = await molarIn(place.path, [...args, ...data]);
       expect(code, stderr).toBe(0);
     };
-    await molar(place.path, ['server', 'migrate-schema', ...data.slice(0, 2)]);
+    await molarIn(place.path, ['server', 'migrate-schema', ...data.slice(0, 2)]);
     await run('server', 'import', 'fixture.ndjson', '--allow-credentials');
     for (let servers = 0; servers < 2; servers++) running.push(await serve(place.path, data));
     const [near, far] = running as [Served, Served];

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { FileHost } from './filehost.ts';
-import { connection, exit, molar, start, workplace } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, exit, start, workplace } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let host: FileHost;
@@ -27,7 +28,8 @@ beforeEach(async () => {
   await rm(join(place.path, 'in'), { recursive: true, force: true });
 });
 
-const run = (...args: readonly string[]) => molar(place.path, ['documents', 'download', ...args], connection(host.url));
+const run = (...args: readonly string[]) =>
+  molarIn(place.path, ['documents', 'download', ...args], connection(host.url));
 const begin = (...args: readonly string[]) =>
   start(place.path, ['documents', 'download', ...args], connection(host.url));
 const inside = async () => (await readdir(join(place.path, 'in'))).sort();

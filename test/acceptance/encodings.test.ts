@@ -4,7 +4,8 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AUTHORITY, CertificateFolder, CLIENT, hasOpenssl, SERVER } from '../support/certificates.ts';
-import { connection, molar, ORGANIZATION, serve, text, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, ORGANIZATION, serve, text, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 const at = (name: string) => join(place.path, name);
@@ -84,7 +85,7 @@ describe('a server whose every text is in another encoding', () => {
     const own = at(folder);
     const served = await serve(own, ['--config', 'molar.toml']);
     try {
-      const more = await molar(own, ['server', 'import', 'more.ndjson', '--data', 'data']);
+      const more = await molarIn(own, ['server', 'import', 'more.ndjson', '--data', 'data']);
       expect(more, more.stderr).toMatchObject({ code: 0 });
       const list = [
         'patients',
@@ -95,16 +96,16 @@ describe('a server whose every text is in another encoding', () => {
         '--fields',
         'id,firstName,lastName,preferredLocation.id',
       ];
-      const patients = await molar(own, list, connection(served.url));
+      const patients = await molarIn(own, list, connection(served.url));
       expect(patients, patients.stderr).toMatchObject({ code: 0 });
       const [names, ids] = ['kind,id,name\nlocation,5,Zürich\n', 'id\n5\n'];
       const env = { ...connection(served.url), MOLAR_CONFIG_DIR: join(own, 'config') };
       const pipe = async (args: readonly string[], input: string) => {
-        const child = await molar(own, args, env, encode(input));
+        const child = await molarIn(own, args, env, encode(input));
         return { ...child, stderr: child.stderr.replaceAll(own, '') };
       };
       const imported = await pipe(['names', 'import', '-'], names);
-      const listed = await molar(own, ['names', 'list', '--csv'], env);
+      const listed = await molarIn(own, ['names', 'list', '--csv'], env);
       const deletion = await pipe(['documents', 'delete', '-', '--dry-run'], ids);
       const byCertificate = await asClient(served.url);
       return { patients, imported, listed, deletion: deletion.stdout.replaceAll(served.url, ''), byCertificate };
@@ -128,7 +129,7 @@ describe('a server whose every text is in another encoding', () => {
     const own = at(folder);
     await writeFile(join(own, 'copy'), encode(await readFile(join(own, 'shipped'), 'utf8')));
     const keys = ['--audit-key', 'audit.pem', '--audit-checkpoints', 'copy'];
-    const { code, stderr } = await molar(own, ['server', 'audit', 'verify', '--data', 'data', ...keys]);
+    const { code, stderr } = await molarIn(own, ['server', 'audit', 'verify', '--data', 'data', ...keys]);
     return { code, stderr };
   }
 
@@ -161,7 +162,7 @@ test.each([
   ],
 ])('%s refuses Windows-1252, and says where', async (_, args, message) => {
   await writeFile(at('bad'), Buffer.from('{}  \nCaf\xe9\n', 'latin1'));
-  const ran = await molar(place.path, args);
+  const ran = await molarIn(place.path, args);
   expect(ran).toMatchObject({ code: 2, stdout: '' });
   expect(ran.stderr).toContain(message);
 });
@@ -169,7 +170,7 @@ test.each([
 test('an import in UTF-16 that is cut within a character is refused with its place', async () => {
   const whole = Buffer.from('\ufeff{}\n{"a": 1}\n', 'utf16le');
   await writeFile(at('cut'), whole.subarray(0, whole.length - 1));
-  const ran = await molar(place.path, ['server', 'import', 'cut', '--data', 'd']);
+  const ran = await molarIn(place.path, ['server', 'import', 'cut', '--data', 'd']);
   expect(ran).toMatchObject({ code: 2, stdout: '' });
   expect(ran.stderr).toContain('The file cannot be read as text: byte 25, in line 2, is 0x0A');
 });

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { molarIn } from './inprocess.ts';
 import {
   connection,
   exit,
   fixturePatients,
-  molar,
   PATIENT,
   type Served,
   serve,
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 const at = (...names: string[]) => join(place.path, ...names);
-const run = (...args: string[]) => molar(place.path, args, env);
+const run = (...args: string[]) => molarIn(place.path, args, env);
 const beside = async (name: string) => (await readdir(place.path)).filter((each) => each.startsWith(name)).toSorted();
 
 /** Kills a process at a moment when the files beside a name are those: between two of its writes. */

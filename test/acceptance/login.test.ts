@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { OWNER_ONLY } from '../support/capabilities.ts';
+import { molarIn } from './inprocess.ts';
 import { molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
@@ -41,6 +42,9 @@ const CLIENT = {
 };
 
 const run = (args: readonly string[], input = '', env: Record<string, string> = {}) =>
+  molarIn(place.path, args, { MOLAR_CONFIG_DIR: config, ...env }, input);
+/** By the built program, which asks a keyring in a process of its own. */
+const runBuilt = (args: readonly string[], input: string, env: Record<string, string>) =>
   molar(place.path, args, { MOLAR_CONFIG_DIR: config, ...env }, input);
 
 const toServer = () => ['--url', served.url, '--organization', ORGANIZATION];
@@ -144,7 +148,7 @@ describe('a keyring that hangs', () => {
 
   test('is not needed, nor is one that is not there', async () => {
     const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'no-bus')}` };
-    const login = await run(['login', ...toServer(), '--token-stdin'], TOKEN, env);
+    const login = await runBuilt(['login', ...toServer(), '--token-stdin'], TOKEN, env);
     expect(login.code).toBe(0);
     expect(login.stderr).toMatch(/stored in .+config\.json.+ was not used: it .+\.$/m);
     expect(login.stderr).not.toContain(TOKEN);
@@ -152,10 +156,10 @@ describe('a keyring that hangs', () => {
 
   test('costs some seconds, and the secret is kept in the file', async () => {
     const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'bus')}` };
-    const login = await run(['login', ...toServer(), '--token-stdin'], TOKEN, env);
+    const login = await runBuilt(['login', ...toServer(), '--token-stdin'], TOKEN, env);
     expect(login.code).toBe(0);
     expect(login.stderr).toMatch(/stored in .+config\.json.+ was not used: it does not respond within 3 s\.$/m);
-    expect(await run(['patients', 'count'], '', env)).toEqual({ code: 0, stdout: '5\n', stderr: '' });
+    expect(await runBuilt(['patients', 'count'], '', env)).toEqual({ code: 0, stdout: '5\n', stderr: '' });
   });
 
   test('fails a command whose secret it has, with a way forward', async () => {
@@ -165,7 +169,7 @@ describe('a keyring that hangs', () => {
     stored.profiles.default.secret = { kind: 'keyring', account: 'default 1' };
     await writeFile(path, JSON.stringify(stored));
     const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'bus')}` };
-    const ended = await run(['patients', 'count'], '', env);
+    const ended = await runBuilt(['patients', 'count'], '', env);
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 2, stdout: '' });
     expect(ended.stderr).toContain('it does not respond within 3 s');
     expect(ended.stderr).toContain('Next: Unlock the keyring');

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { onPostgres, testDatabase } from '../support/postgres.ts';
 import { testPostgres } from '../support/services.ts';
+import { molarIn } from './inprocess.ts';
 import {
   connection,
   exit,
   fixturePatients,
-  molar,
   ORGANIZATION,
   PATIENT,
   type Served,
@@ -29,7 +29,7 @@ async function started(...args: string[]): Promise<Served> {
   return served;
 }
 
-const run = (...args: string[]) => molar(place.path, ['server', ...args]);
+const run = (...args: string[]) => molarIn(place.path, ['server', ...args]);
 
 beforeEach(async () => {
   place = await workplace();
@@ -139,7 +139,7 @@ test('backup while a server is written to: one state, whole, with every file', a
   for (const name of ['first', 'second'])
     expect((await run('check', '--data', name, '--deep')).stdout).toContain('No problems in');
   const last = await started('--data', 'second');
-  const patients = Number((await molar(place.path, ['patients', 'count'], connection(last.url))).stdout);
+  const patients = Number((await molarIn(place.path, ['patients', 'count'], connection(last.url))).stdout);
   expect(patients).toBeGreaterThan(20);
   expect(patients).toBeLessThanOrEqual(20 + counts.patients);
   expect((await run('check', '--data', 'd', '--deep')).stdout).toContain('No problems in');
@@ -211,7 +211,7 @@ test('a migration that is killed again and again comes to its end, with all rows
     });
     const served = await started('--database', to, '--files', 'd/files');
     const env = connection(served.url);
-    expect((await molar(place.path, ['patients', 'count'], env)).code).toBe(3);
+    expect((await molarIn(place.path, ['patients', 'count'], env)).code).toBe(3);
     expect(await run('migrate', '--from', to, '--to', 'back')).toMatchObject({
       code: 9,
       stderr: expect.stringContaining('A server is running on'),

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openConnection } from '../../src/sqlite/open.ts';
 import { onPostgres, postgresTest, type TestDatabase } from '../support/postgres.ts';
+import { molarIn } from './inprocess.ts';
 import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
@@ -46,7 +47,7 @@ postgresTest('the owner makes the tables, and who serves them reads and writes r
       return stderr;
     };
     expect(await refused()).toContain('molar server migrate-schema');
-    const migrate = () => molar(place.path, ['server', 'migrate-schema', '--database', database.url, '--json']);
+    const migrate = () => molarIn(place.path, ['server', 'migrate-schema', '--database', database.url, '--json']);
     const made = JSON.parse((await migrate()).stdout);
     expect(made).toMatchObject({ changed: true, columns: [] });
     expect(made.tables).toEqual(expect.arrayContaining(['patients', 'audit_entries', 'schema_migrations']));
@@ -85,7 +86,7 @@ postgresTest('the owner makes the tables, and who serves them reads and writes r
       ['server', 'import', 'fixture.ndjson', '--allow-credentials', ...data],
       ['server', 'check', ...data],
     ]) {
-      expect((await molar(place.path, args)).code, args.join(' ')).toBe(0);
+      expect((await molarIn(place.path, args)).code, args.join(' ')).toBe(0);
     }
     expect(await served.stop()).toBe(0);
 
@@ -104,7 +105,7 @@ postgresTest('the owner makes the tables, and who serves them reads and writes r
 );
 
 it('a data folder is brought to this version while no server has it', async () => {
-  const migrate = (...args: string[]) => molar(place.path, ['server', 'migrate-schema', '--data', 'd', ...args]);
+  const migrate = (...args: string[]) => molarIn(place.path, ['server', 'migrate-schema', '--data', 'd', ...args]);
   expect(await migrate()).toMatchObject({ code: 9, stderr: expect.stringContaining('No such data folder') });
   const served = await serve(place.path, ['--data', 'd', '--import', 'fixture.ndjson']);
   running.push(served);

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queried, wrongRows } from '../core/mirror/oracle.ts';
 import { type Faithful, startFaithful } from '../faithful/service.ts';
-import { exit, molar, start, workplace } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { exit, start, workplace } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let service: Faithful;
@@ -44,7 +45,7 @@ describe('a first load that is killed', () => {
       };
       running = start(place.path, sync(), service.env);
       await exit(running);
-      const status = await molar(place.path, ['mirror', 'status', '--to', file, '--json']);
+      const status = await molarIn(place.path, ['mirror', 'status', '--to', file, '--json']);
       expect(JSON.parse(status.stdout)).toMatchObject({ complete: false, lock: null });
       expect(starts(from).length).toBeGreaterThan(10);
     }
@@ -58,7 +59,7 @@ describe('a first load that is killed', () => {
     const [gone, changed] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
     service.remove('patients', gone);
     service.edit('patients', changed, { lastName: 'Changed' });
-    const done = await molar(place.path, sync(['--json']), service.env);
+    const done = await molarIn(place.path, sync(['--json']), service.env);
     expect(done.code, done.stderr).toBe(0);
     // No page that was committed is asked for again, and at most ten pages were not.
     expect(loaded.rows).toBeGreaterThan(300);
@@ -66,7 +67,7 @@ describe('a first load that is killed', () => {
     expect(starts(from).filter((id) => id < reached).length).toBeLessThanOrEqual(10);
     for (const resource of ['patients', 'transactions'] as const)
       expect(wrongRows(file, resource, service.records(resource))).toEqual([]);
-    const status = JSON.parse((await molar(place.path, ['mirror', 'status', '--to', file, '--json'])).stdout);
+    const status = JSON.parse((await molarIn(place.path, ['mirror', 'status', '--to', file, '--json'])).stdout);
     expect(status.resources).toContainEqual(
       expect.objectContaining({ resource: 'patients', rows: 899, complete: true }),
     );
@@ -80,20 +81,20 @@ describe('a sync of a mirror that is in use', () => {
       service.onRequest = () => resolve();
     });
     await once;
-    const refused = await molar(place.path, sync(), service.env);
+    const refused = await molarIn(place.path, sync(), service.env);
     expect(refused.code).toBe(9);
     expect(refused.stderr).toContain(`process ${running.pid} `);
     expect(await exit(running)).toBe(0);
   });
 
   it('changes nothing for a reader until all of it is there', async () => {
-    await molar(place.path, sync(), service.env);
+    await molarIn(place.path, sync(), service.env);
     const before = queried(file, 'SELECT count(*) AS rows, max(_synced_at) AS at FROM patients');
     for (const { id } of service.records('patients').slice(0, 300))
       service.edit('patients', Number(id), { lastName: 'New' });
     const seen: unknown[] = [];
     service.onRequest = () => seen.push(queried(file, 'SELECT count(*) AS rows, max(_synced_at) AS at FROM patients'));
-    const done = await molar(place.path, sync(['--json']), service.env);
+    const done = await molarIn(place.path, sync(['--json']), service.env);
     expect(JSON.parse(done.stdout).resources[0]).toMatchObject({ added: 0, changed: 300, deleted: 0 });
     expect(seen.length).toBeGreaterThan(30);
     expect(seen.every((rows) => JSON.stringify(rows) === JSON.stringify(before))).toBe(true);

@@ -4,7 +4,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connection, molar, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, type Served, serve, workplace, writeFixture } from './molar.ts';
 
 const COUNT = 1234;
 
@@ -28,7 +29,7 @@ afterAll(async () => {
   await place.remove();
 });
 
-const run = (...args: string[]) => molar(place.path, ['mirror', ...args], env);
+const run = (...args: string[]) => molarIn(place.path, ['mirror', ...args], env);
 
 /** Runs Python with the mirror open as `db`: a program that knows nothing of molar. */
 async function python(script: string): Promise<string> {

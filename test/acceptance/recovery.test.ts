@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { PDF } from '../support/files.ts';
 import { canMakeClusters, clusterFolder, PostgresCluster } from '../support/postgrescluster.ts';
-import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let top: string;
@@ -84,7 +85,7 @@ const move = async (city: string) => expect((await call('PUT', `/patients/${PATI
 const cityNow = async () => (await call('GET', `/patients/${PATIENT}`)).data.city;
 
 async function check(cluster: PostgresCluster, ...more: readonly string[]) {
-  const { code, stdout, stderr } = await molar(place.path, [
+  const { code, stdout, stderr } = await molarIn(place.path, [
     'server',
     'check',
     '--deep',
@@ -127,7 +128,7 @@ it('a database recovered to the time before a mistake has its records, and their
   expect((await heard(String(position?.id), 1)).map(({ event }) => event)).toEqual(['resync']);
   expect(await served.stop()).toBe(0);
   expect(await check(recovered)).toEqual({ code: 0, messages: [] });
-  const verified = await molar(place.path, ['server', 'audit', 'verify', '--database', recovered.url('molar')]);
+  const verified = await molarIn(place.path, ['server', 'audit', 'verify', '--database', recovered.url('molar')]);
   expect(verified.code, verified.stdout + verified.stderr).toBe(0);
 });
 

@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connection, molar, workplace } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, workplace } from './molar.ts';
 
 /** OWASP API10: another service's answer is not obeyed. */
 describe('a server that redirects to another host', () => {
@@ -53,7 +54,7 @@ describe('a server that redirects to another host', () => {
       'api POST /transactiontags --data body.json',
       'whoami',
     ];
-    const ran = await Promise.all(lines.map((line) => molar(place.path, line.split(' '), connection(url))));
+    const ran = await Promise.all(lines.map((line) => molarIn(place.path, line.split(' '), connection(url))));
     for (const [at, { code, stderr }] of ran.entries()) {
       expect([lines[at], code]).toEqual([lines[at], expect.toBeOneOf([3, 6, 8])]);
       expect(stderr).toMatch(/redirect/);
@@ -64,7 +65,7 @@ describe('a server that redirects to another host', () => {
   test('gets no client secret there', async () => {
     const secret = { MOLAR_CLIENT_ID: 'client', MOLAR_CLIENT_SECRET: 'the secret' };
     const { MOLAR_TOKEN: _, ...rest } = connection(url) as Record<string, string>;
-    const ended = await molar(place.path, ['patients', 'list'], { ...rest, ...secret });
+    const ended = await molarIn(place.path, ['patients', 'list'], { ...rest, ...secret });
     expect(ended).toMatchObject({ stdout: '', stderr: expect.stringMatching(/redirect/) });
     expect(ended.stderr).not.toContain('the secret');
     expect(asked).toEqual([]);

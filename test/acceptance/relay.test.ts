@@ -3,6 +3,7 @@ import { type AddressInfo, connect as connectSocket, createServer } from 'node:n
 import { connect } from 'amqplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testBroker } from '../support/services.ts';
+import { molarIn } from './inprocess.ts';
 import { connection, molar, PATIENT, serve, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
@@ -39,11 +40,11 @@ describe('molar serve --amqp', () => {
       const first = await serve(place.path, ['--import', 'fixture.ndjson', ...args]);
       await until(3);
       const env = connection(first.url);
-      await molar(place.path, ['patients', 'update', String(PATIENT), '--city', 'Denver'], env);
+      await molarIn(place.path, ['patients', 'update', String(PATIENT), '--city', 'Denver'], env);
       await until(4);
       await first.stop();
       const second = await serve(place.path, args);
-      await molar(place.path, ['patients', 'update', String(PATIENT), '--city', 'Provo'], connection(second.url));
+      await molarIn(place.path, ['patients', 'update', String(PATIENT), '--city', 'Provo'], connection(second.url));
       await until(5);
       const metrics = await (await fetch(`${second.url}/metrics`)).text();
       await second.stop();
@@ -84,7 +85,7 @@ describe('molar serve --amqp', () => {
       const served = await serve(place.path, ['--import', 'fixture.ndjson', ...args]);
       while ((await relayed(served.url)) === '0') await new Promise((resolve) => setTimeout(resolve, 20));
       silent = true;
-      await molar(place.path, ['patients', 'update', String(PATIENT), '--city', 'Salem'], connection(served.url));
+      await molarIn(place.path, ['patients', 'update', String(PATIENT), '--city', 'Salem'], connection(served.url));
       expect(await served.stop()).toBe(0);
     } finally {
       wire.close();

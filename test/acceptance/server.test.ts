@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { OWNER_ONLY } from '../support/capabilities.ts';
 import { otherUser } from '../support/services.ts';
+import { molarIn } from './inprocess.ts';
 import {
   connection,
   fixturePatients,
@@ -43,7 +44,7 @@ test('a second server on the same folder is refused, and the folder is free agai
   expect(second).toMatchObject({ code: 9, stdout: '', stderr: expect.stringContaining('Another server is running') });
   await first.stop('SIGKILL');
   const third = await started('--data', 'd');
-  expect((await molar(place.path, ['patients', 'count'], connection(third.url))).stdout).toBe('5\n');
+  expect((await molarIn(place.path, ['patients', 'count'], connection(third.url))).stdout).toBe('5\n');
 });
 
 test('what was answered before kill -9 is there afterwards', async () => {
@@ -64,7 +65,11 @@ test('what was answered before kill -9 is there afterwards', async () => {
   }
   await first.stop('SIGKILL');
   const second = await started('--data', 'd');
-  const listed = await molar(place.path, ['patients', 'list', '--fields', 'id', '--no-header'], connection(second.url));
+  const listed = await molarIn(
+    place.path,
+    ['patients', 'list', '--fields', 'id', '--no-header'],
+    connection(second.url),
+  );
   expect(listed.stdout.trim().split('\n').map(Number)).toEqual([...fixturePatients(5).map(({ id }) => id), ...ids]);
 });
 
@@ -124,7 +129,7 @@ test('a bad import file is refused before listening, each problem with its line 
   expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('line 2, preferredLocation.id');
   expect(refused.stderr).toContain('line 3, type');
-  const missing = await molar(place.path, ['server', 'import', 'nosuch.ndjson', '--data', 'd']);
+  const missing = await molarIn(place.path, ['server', 'import', 'nosuch.ndjson', '--data', 'd']);
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('nosuch.ndjson') });
 });
 
@@ -132,22 +137,31 @@ test('import and tokens work on the data of a running server', async () => {
   const { url } = await started('--data', 'd', '--import', 'fixture.ndjson');
   const more = fixturePatients(7).map((patient) => `${JSON.stringify(patient)}\n`);
   await writeFile(join(place.path, 'more.ndjson'), more.join(''));
-  const imported = await molar(place.path, ['server', 'import', 'more.ndjson', '--data', 'd', '--json']);
+  const imported = await molarIn(place.path, ['server', 'import', 'more.ndjson', '--data', 'd', '--json']);
   expect(JSON.parse(imported.stdout)).toEqual({ imported: { PatientV1: 7 }, deleted: 0 });
-  const made = await molar(place.path, ['server', 'tokens', 'create', '--for', ORGANIZATION, '--data', 'd', '--json']);
+  const made = await molarIn(place.path, [
+    'server',
+    'tokens',
+    'create',
+    '--for',
+    ORGANIZATION,
+    '--data',
+    'd',
+    '--json',
+  ]);
   const { id, token } = JSON.parse(made.stdout) as { id: string; token: string };
-  expect((await molar(place.path, ['patients', 'count'], connection(url, token))).stdout).toBe('7\n');
-  const listed = await molar(place.path, ['server', 'tokens', 'list', '--data', 'd']);
+  expect((await molarIn(place.path, ['patients', 'count'], connection(url, token))).stdout).toBe('7\n');
+  const listed = await molarIn(place.path, ['server', 'tokens', 'list', '--data', 'd']);
   expect(listed.stdout).toContain(id);
   expect(listed.stdout).not.toContain(token);
-  expect((await molar(place.path, ['server', 'tokens', 'revoke', id, '--data', 'd'])).code).toBe(0);
-  expect((await molar(place.path, ['patients', 'count'], connection(url, token))).code).toBe(3);
-  expect((await molar(place.path, ['server', 'tokens', 'revoke', id, '--data', 'd'])).code).toBe(4);
+  expect((await molarIn(place.path, ['server', 'tokens', 'revoke', id, '--data', 'd'])).code).toBe(0);
+  expect((await molarIn(place.path, ['patients', 'count'], connection(url, token))).code).toBe(3);
+  expect((await molarIn(place.path, ['server', 'tokens', 'revoke', id, '--data', 'd'])).code).toBe(4);
 });
 
 test('commands on the data of a server tell a folder that is not there, and take no argument from standard input', async () => {
   for (const args of [['list'], ['revoke', '3f9a1c0b7d2e']]) {
-    const ended = await molar(place.path, ['server', 'tokens', ...args, '--data', 'mistyped']);
+    const ended = await molarIn(place.path, ['server', 'tokens', ...args, '--data', 'mistyped']);
     expect(ended).toMatchObject({
       code: 9,
       stdout: '',
@@ -156,7 +170,7 @@ test('commands on the data of a server tell a folder that is not there, and take
   }
   expect(await readdir(place.path)).not.toContain('mistyped');
   for (const args of [['import'], ['tokens', 'revoke']]) {
-    const ended = await molar(place.path, ['server', ...args, '--data', 'd'], {}, 'x');
+    const ended = await molarIn(place.path, ['server', ...args, '--data', 'd'], {}, 'x');
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('is missing.') });
   }
 });
@@ -164,8 +178,8 @@ test('commands on the data of a server tell a folder that is not there, and take
 test('logs hold neither tokens nor queries nor names', async () => {
   const served = await serve(place.path, ['--data', 'd', '--import', 'fixture.ndjson', '--log-level', 'debug']);
   running.push(served);
-  await molar(place.path, ['patients', 'list', '--last-name', 'Smith'], connection(served.url));
-  await molar(place.path, ['patients', 'get', String(PATIENT)], connection(served.url, 'guessed-token'));
+  await molarIn(place.path, ['patients', 'list', '--last-name', 'Smith'], connection(served.url));
+  await molarIn(place.path, ['patients', 'get', String(PATIENT)], connection(served.url, 'guessed-token'));
   await served.stop();
   const logged = served.log();
   expect(logged).toContain('/api/v1/patients');
@@ -188,10 +202,10 @@ test('a demo practice is served with the connection in a file for its owner, who
     [...text.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name, value]) => [name, value]),
   ) as Record<string, string>;
   expect(env.MOLAR_URL).toBe(url);
-  expect((await molar(place.path, ['patients', 'count'], env)).stdout).toBe('2000\n');
+  expect((await molarIn(place.path, ['patients', 'count'], env)).stdout).toBe('2000\n');
   if (theirs === undefined) return;
   const planted = { ...env, MOLAR_TOKEN: 'a-token-of-another-user' };
-  expect((await molar(place.path, ['patients', 'count'], planted)).code).toBe(3);
+  expect((await molarIn(place.path, ['patients', 'count'], planted)).code).toBe(3);
 });
 
 /** Puts a file with a token there, of another user and open to all. */

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issuerKey, TestIssuer } from '../support/issuer.ts';
+import { molarIn } from './inprocess.ts';
 import { connection, molar, ORGANIZATION, type Served, serve, workplace, writeFixture } from './molar.ts';
 
 const AUDIENCE = 'molar';
@@ -46,33 +47,33 @@ describe('a person with a long token of the issuer', () => {
     const { MOLAR_TOKEN: _token, ...env } = connection(served.url);
     const counted = { code: 0, stdout: '5\n', stderr: '' };
     const count = ['patients', 'count'];
-    expect(await molar(place.path, count, connection(served.url, token))).toEqual(counted);
-    expect(await molar(place.path, [...count, '--token-file', 'token'], env)).toEqual(counted);
-    expect(await molar(place.path, [...count, '--token-stdin'], env, token)).toEqual(counted);
-    expect(await molar(place.path, [...count, '--token-command', 'cat token'], env)).toEqual(counted);
+    expect(await molarIn(place.path, count, connection(served.url, token))).toEqual(counted);
+    expect(await molarIn(place.path, [...count, '--token-file', 'token'], env)).toEqual(counted);
+    expect(await molarIn(place.path, [...count, '--token-stdin'], env, token)).toEqual(counted);
+    expect(await molarIn(place.path, [...count, '--token-command', 'cat token'], env)).toEqual(counted);
   });
 
   test('keeps it in a profile, and whoami and doctor work with it', async () => {
     const token = person();
     const env = { MOLAR_CONFIG_DIR: join(place.path, 'config') };
     const to = ['--url', served.url, '--organization', ORGANIZATION];
-    expect((await molar(place.path, ['login', ...to, '--token-stdin'], env, token)).code).toBe(0);
-    const told = JSON.parse((await molar(place.path, ['whoami', '--json'], env)).stdout);
+    expect((await molarIn(place.path, ['login', ...to, '--token-stdin'], env, token)).code).toBe(0);
+    const told = JSON.parse((await molarIn(place.path, ['whoami', '--json'], env)).stdout);
     expect(told).toMatchObject({ organization: ORGANIZATION, access: { 'model:read': true } });
-    const doctor = await molar(place.path, ['doctor'], env);
+    const doctor = await molarIn(place.path, ['doctor'], env);
     expect({ code: doctor.code, told: doctor.stdout.includes(token) }).toEqual({ code: 0, told: false });
   });
 
   test('is refused without rights, and when the token has expired', async () => {
     const exit = async (token: string) =>
-      (await molar(place.path, ['patients', 'count'], connection(served.url, token))).code;
+      (await molarIn(place.path, ['patients', 'count'], connection(served.url, token))).code;
     expect(await exit(person({ groups: ['kitchen'] }))).toBe(3);
     expect(await exit(person({ exp: Math.floor(Date.now() / 1000) - 61 }))).toBe(3);
   });
 
   test('stands in the audit log under the subject', async () => {
-    await molar(place.path, ['patients', 'count'], connection(served.url, person()));
-    const audit = await molar(place.path, ['server', 'audit', 'export', '--format', 'ndjson', '--data', 'd']);
+    await molarIn(place.path, ['patients', 'count'], connection(served.url, person()));
+    const audit = await molarIn(place.path, ['server', 'audit', 'export', '--format', 'ndjson', '--data', 'd']);
     const whos = audit.stdout.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line).who));
     expect(whos).toContain('person auth0|ann');
   });
@@ -81,7 +82,7 @@ describe('a person with a long token of the issuer', () => {
 test('the log tells of the issuer, and of no token', async () => {
   const own = await serve(place.path, ['--data', 'log', ...oidc(issuer.url)]);
   const token = person();
-  await molar(place.path, ['patients', 'count'], connection(own.url, token));
+  await molarIn(place.path, ['patients', 'count'], connection(own.url, token));
   await own.stop();
   const log = await own.errors;
   expect(log).toContain('keys of the issuer are known');
@@ -92,7 +93,10 @@ test('a server whose issuer is away starts, takes its own tokens, and ends', asy
   const away = await TestIssuer.open();
   await away.close();
   const own = await serve(place.path, ['--data', 'away', '--import', 'fixture.ndjson', ...oidc(away.url)]);
-  expect(await molar(place.path, ['patients', 'count'], connection(own.url))).toMatchObject({ code: 0, stdout: '5\n' });
+  expect(await molarIn(place.path, ['patients', 'count'], connection(own.url))).toMatchObject({
+    code: 0,
+    stdout: '5\n',
+  });
   expect(await own.stop()).toBe(0);
   expect(await own.errors).toContain('the issuer does not answer as it should');
 });

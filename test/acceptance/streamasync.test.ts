@@ -1,7 +1,8 @@
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connection, molar, ORGANIZATION, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, ORGANIZATION, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
 
 const LOCATION = { id: 7000000000005 };
 const PROVIDER = { id: 6100000000001 };
@@ -76,7 +77,7 @@ afterAll(async () => {
   await place.remove();
 });
 
-const run = (...args: string[]) => molar(place.path, args, env);
+const run = (...args: string[]) => molarIn(place.path, args, env);
 
 test.each([
   ['patients', ['--csv'], 1301],
@@ -107,14 +108,14 @@ test.each([
   ['--format', 'table', '--location', '7000000000005'],
   ['--csv', '--timezone', 'Asia/Tokyo'],
 ])('production report --async %s writes the bytes of the report', async (...flags) => {
-  const line = ['production', 'report', '--from', '2026-03-02', '--range', '10', ...flags];
+  const line = ['locationproductionnetschedule', 'report', '--from', '2026-03-02', '--range', '10', ...flags];
   const [reported, delivered] = await Promise.all([run(...line), run(...line, '--async')]);
   expect(delivered).toEqual({ ...reported, stderr: '' });
   expect(delivered.stdout.split('\n').length).toBeGreaterThan(10);
 });
 
 test('production report --async ends with 4 where nothing is scheduled', async () => {
-  const line = ['production', 'report', '--from', '2030-01-01', '--csv'];
+  const line = ['locationproductionnetschedule', 'report', '--from', '2030-01-01', '--csv'];
   const [reported, delivered] = [await run(...line), await run(...line, '--async')];
   expect(delivered).toMatchObject({ code: 4, stdout: '' });
   expect(reported.code).toBe(4);

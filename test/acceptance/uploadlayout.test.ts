@@ -1,7 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connection, molar, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let served: Served;
@@ -20,7 +21,7 @@ afterAll(async () => {
 /** Runs `documents upload` in the folder; gives the exit code and what is there of reports afterwards. */
 async function upload(args: readonly string[]) {
   const line = ['documents', 'upload', ...args, '--csv', '--fields', 'name,ownerPatient.id,userDefinedDate'];
-  const { code, stdout, stderr } = await molar(place.path, line, connection(served.url));
+  const { code, stdout, stderr } = await molarIn(place.path, line, connection(served.url));
   const reports = (await readdir(place.path)).filter((name) => name.startsWith('molar-'));
   return { code, stdout, stderr, reports };
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { testPostgres } from '../../support/services.ts';
-import { molar, type Served, serve, TOKEN, workplace } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { type Served, serve, TOKEN, workplace } from '../molar.ts';
 
 const ORGANIZATIONS = ['one', 'two', 'three', 'four'].map((name) => `org-${name}`);
 
@@ -72,7 +73,7 @@ test('two servers on one database, killed while they write, keep one whole log w
   if ((await testPostgres()) === undefined) return context.skip('needs PostgreSQL');
   database = await testDatabase();
   const store = ['--database', database.url, '--files', 'files'];
-  await molar(place.path, ['server', 'import', 'practice.ndjson', ...store]);
+  await molarIn(place.path, ['server', 'import', 'practice.ndjson', ...store]);
   const servers: Served[] = [];
   const sent: Sent = new Map();
   try {
@@ -98,7 +99,7 @@ test('two servers on one database, killed while they write, keep one whole log w
     await Promise.all(servers.map((server) => server.stop('SIGKILL')));
   }
 
-  const lines = (await molar(place.path, ['server', 'audit', 'export', ...store])).stdout.trim().split('\n');
+  const lines = (await molarIn(place.path, ['server', 'audit', 'export', ...store])).stdout.trim().split('\n');
   const entries = lines.map((line) => JSON.parse(line) as Entry);
   expect(entries.map(({ id }) => id)).toEqual(entries.map((_, at) => at + 1));
   const byRequest = new Map<string | null, Entry[]>();
@@ -108,7 +109,7 @@ test('two servers on one database, killed while they write, keep one whole log w
     expect(found.length, `${operation} ${answered ? 'answered' : 'not answered'}`).toBeLessThanOrEqual(1);
     if (answered) expect(found).toMatchObject([{ organization, operation }]);
   }
-  const verified = await molar(place.path, ['server', 'audit', 'verify', '--json', ...store]);
+  const verified = await molarIn(place.path, ['server', 'audit', 'verify', '--json', ...store]);
   expect(verified, verified.stderr).toMatchObject({ code: 0 });
   expect(JSON.parse(verified.stdout)).toMatchObject({ entries: entries.length, first: 1, last: entries.length });
 });

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { readyProxy } from '../../support/readyproxy.ts';
 import { freePorts, testPostgres } from '../../support/services.ts';
-import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from '../molar.ts';
 
 const CALLERS = 12;
 
@@ -59,7 +60,7 @@ test('two servers behind a proxy that are restarted one after another, twice, dr
   if ((await testPostgres()) === undefined) return context.skip('needs PostgreSQL');
   database = await testDatabase();
   const store = ['--database', `${database.url}&readers=3&writers=2`, '--files', 'files'];
-  await molar(place.path, ['server', 'import', 'fixture.ndjson', '--allow-credentials', ...store]);
+  await molarIn(place.path, ['server', 'import', 'fixture.ndjson', '--allow-credentials', ...store]);
   const ports = await freePorts(2);
   const begin = async (port: number) => {
     const more = ['--port', String(port), '--drain-time', '1', '--rate-limit', '0', '--log-level', 'silent'];

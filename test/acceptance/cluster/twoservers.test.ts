@@ -4,7 +4,8 @@ import { connect } from 'amqplib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { testBroker, testPostgres } from '../../support/services.ts';
-import { molar, PATIENT, workplace, writeFixture } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { PATIENT, workplace, writeFixture } from '../molar.ts';
 import { type LastResponse, listen } from './reader.ts';
 import { Cluster, whileKilling } from './servers.ts';
 import { type Acknowledged, expectRecords, write } from './writers.ts';
@@ -54,7 +55,7 @@ test('two servers on one database, one of them killed again and again, lose and 
   const exchange = `molar-test-${randomUUID()}`;
   const queue = await consume(broker, exchange);
   const store = ['--database', database.url, '--files', 'files'];
-  await molar(place.path, ['server', 'import', 'fixture.ndjson', ...store]);
+  await molarIn(place.path, ['server', 'import', 'fixture.ndjson', ...store]);
   const relay = ['--amqp', `${broker}?exchange=${exchange}`];
   const cluster = new Cluster(place.path, [...store, ...relay, '--rate-limit', '0', '--log-level', 'silent']);
   const quiet = new AbortController();
@@ -83,9 +84,9 @@ test('two servers on one database, one of them killed again and again, lose and 
     expectStream(firstOfEach(queue.received), acknowledged);
     await expectRecords(await cluster.url(0), place.path, acknowledged);
     await cluster.stop();
-    const verified = await molar(place.path, ['server', 'audit', 'verify', '--json', ...store]);
+    const verified = await molarIn(place.path, ['server', 'audit', 'verify', '--json', ...store]);
     expect(verified, verified.stderr).toMatchObject({ code: 0 });
-    const written = (await molar(place.path, ['server', 'audit', 'export', ...store])).stdout.trim().split('\n');
+    const written = (await molarIn(place.path, ['server', 'audit', 'export', ...store])).stdout.trim().split('\n');
     const entries = written.map((line) => JSON.parse(line) as { operation: string; via?: string });
     // Whoever asks again with the same Idempotency-Key gets the stored response, which has an entry of its own.
     const made = entries.filter(({ operation, via }) => operation === 'transactiontags.create' && via !== 'replay');

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { connection, molar, ORGANIZATION, TOKEN } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { connection, ORGANIZATION, TOKEN } from '../molar.ts';
 import type { Cluster } from './servers.ts';
 
 /** What a server answered, in the order in which one writer was answered. */
@@ -39,7 +40,7 @@ export async function write(
 
 /** Expects of the service at `url` just the tags that were acknowledged, and of each patient the last city. */
 export async function expectRecords(url: string, folder: string, acknowledged: readonly Acknowledged[]): Promise<void> {
-  const { stdout } = await molar(folder, ['transactiontags', 'list', '--json'], connection(url));
+  const { stdout } = await molarIn(folder, ['transactiontags', 'list', '--json'], connection(url));
   const pairs = (rows: readonly { id: number; tagText: string }[]) =>
     rows.map(({ id, tagText }) => `${id} ${tagText}`).toSorted();
   expect(pairs(JSON.parse(stdout))).toEqual(pairs(acknowledged.flatMap(({ made }) => made)));

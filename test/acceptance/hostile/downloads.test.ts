@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { molarHere } from '../inprocess.ts';
-import { connection, molar } from '../molar.ts';
+import { molarHere, molarIn } from '../inprocess.ts';
+import { connection } from '../molar.ts';
 import { hostileServer, TestPlace } from './hostileplace.ts';
 import { type Answering, type Asked, body, data, rawThenReset } from './hostileserver.ts';
 
@@ -73,7 +73,7 @@ const NAMES: readonly (readonly [name: unknown, file: string])[] = [
 ];
 
 describe('a document named', () => {
-  test.concurrent.each(NAMES)('%j stays in the folder', async (name, file) => {
+  test.each(NAMES)('%j stays in the folder', async (name, file) => {
     const folder = await folderOf(
       `named ${JSON.stringify(name)}`.slice(0, 60) + NAMES.findIndex((each) => each[0] === name),
     );
@@ -90,7 +90,7 @@ describe('a document named', () => {
   test('with 5000 characters keeps its extension', async () => {
     const folder = await folderOf('long');
     const url = documentsServer([{ name: `${'\u00e9'.repeat(5000)}.pdf` }, { name: `${'\u00e9'.repeat(5000)}.pdf` }]);
-    const ended = await molar(folder, ['documents', 'download', '--all', '--dir', 'in'], connection(url));
+    const ended = await molarIn(folder, ['documents', 'download', '--all', '--dir', 'in'], connection(url));
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     const files = (await readdir(join(folder, 'in'))).filter((name) => name.endsWith('.pdf'));
     expect(files.map((name) => Buffer.byteLength(name) <= 240)).toEqual([true, true]);
@@ -100,7 +100,7 @@ describe('a document named', () => {
     const folder = await folderOf('alike');
     const alike = ['a.pdf', 'A.PDF', 'a.pdf ', 'a.pdf.', '\uff41.pdf', 'a [3].pdf', 'a.pdf'];
     const url = documentsServer(alike.map((name) => ({ name })));
-    const ended = await molar(folder, ['documents', 'download', '--all', '--dir', 'in', '--json'], connection(url));
+    const ended = await molarIn(folder, ['documents', 'download', '--all', '--dir', 'in', '--json'], connection(url));
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     const files = (JSON.parse(ended.stdout) as { file: string }[]).map(({ file }) =>
       file.normalize('NFKC').toLowerCase(),
@@ -122,7 +122,7 @@ describe('what stands where a download would go', () => {
     ['a link named as the note of its part', (path) => symlink(join(path, '../../victim'), `${path}.part.json`)],
   ];
 
-  test.concurrent.each(put)('%s is neither written over nor written through', async (name, plant) => {
+  test.each(put)('%s is neither written over nor written through', async (name, plant) => {
     const folder = await folderOf(`stands ${name}`);
     await writeFile(join(folder, 'victim'), 'precious');
     await plant(join(folder, 'in', 'scan.pdf'));
@@ -153,10 +153,10 @@ describe('a link to', () => {
     ['a number', 5, /has no original/],
     ['an object', { href: 'https://x' }, /has no original/],
   ];
-  test.concurrent.each(LINKS)('%s is not followed', async (name, link, says) => {
+  test.each(LINKS)('%s is not followed', async (name, link, says) => {
     const folder = await folderOf(`link ${name}`);
     const url = documentsServer([{ name: 'scan.pdf', link }]);
-    const ended = await molar(folder, ['documents', 'download', '1', '--max-retries', '0'], connection(url));
+    const ended = await molarIn(folder, ['documents', 'download', '1', '--max-retries', '0'], connection(url));
     expect([ended.code, ended.stdout]).toEqual([expect.toBeOneOf([4, 8]), '']);
     expect(ended.stderr).toMatch(says);
     expect(await readdir(folder)).toEqual(['in']);
@@ -166,7 +166,7 @@ describe('a link to', () => {
     const folder = await folderOf('another server');
     const files = elsewhere.open(body(CONTENT));
     const url = documentsServer([{ name: 'scan.pdf', link: `${files}/1` }]);
-    const ended = await molar(folder, ['documents', 'download', '1'], connection(url));
+    const ended = await molarIn(folder, ['documents', 'download', '1'], connection(url));
     expect([ended.code, await readFile(join(folder, 'scan.pdf'), 'utf8')]).toEqual([0, CONTENT]);
     expect(elsewhere.requestsTo(files).map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
@@ -176,7 +176,7 @@ describe('a link to', () => {
     const trap = elsewhere.open(body(CONTENT));
     const turning = server.open(body('', { location: `${trap}/next`, 'set-cookie': 'a=b' }, 302));
     const url = documentsServer([{ name: 'scan.pdf', link: `${turning}/files/1` }]);
-    const ended = await molar(folder, ['documents', 'download', '1'], connection(url));
+    const ended = await molarIn(folder, ['documents', 'download', '1'], connection(url));
     expect([ended.code, ended.stdout]).toEqual([8, '']);
     expect(ended.stderr).toMatch(/redirects \(HTTP 302\)/);
     expect(server.requestsTo(turning).map(({ headers }) => headers.authorization)).toEqual([undefined]);
@@ -200,12 +200,12 @@ describe('a file that', () => {
     ['is a part of another', body('x', { 'content-range': 'bytes 5-5/9' }, 206), /HTTP 206/],
     ['is nothing', body('', {}, 204), /HTTP 204/],
   ];
-  test.concurrent.each(BYTES)('%s leaves what is there as it is', async (name, file, says) => {
+  test.each(BYTES)('%s leaves what is there as it is', async (name, file, says) => {
     const folder = await folderOf(`bytes ${name}`);
     await writeFile(join(folder, 'scan.pdf'), 'before');
     const url = documentsServer([{ name: 'scan.pdf' }], file);
     const argv = ['documents', 'download', '1', '--overwrite', '--max-retries', '0'];
-    const ended = await molar(folder, argv, connection(url));
+    const ended = await molarIn(folder, argv, connection(url));
     expect([ended.code, ended.stdout]).toEqual([expect.toBeOneOf([3, 8]), '']);
     expect(ended.stderr).toMatch(says);
     expect(await readFile(join(folder, 'scan.pdf'), 'utf8')).toBe('before');
@@ -216,7 +216,7 @@ describe('a file that', () => {
     const folder = await folderOf('no folder');
     await writeFile(join(folder, 'taken'), 'mine');
     const url = documentsServer([{ name: 'scan.pdf' }]);
-    const ended = await molar(folder, ['documents', 'download', '1', '--dir', 'taken'], connection(url));
+    const ended = await molarIn(folder, ['documents', 'download', '1', '--dir', 'taken'], connection(url));
     expect([ended.code, ended.stderr]).toEqual([9, expect.stringMatching(/taken/)]);
     expect(server.requestsTo(url)).toEqual([]);
     expect(await readFile(join(folder, 'taken'), 'utf8')).toBe('mine');

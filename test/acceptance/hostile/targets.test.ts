@@ -4,6 +4,7 @@ import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } fro
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { molarIn } from '../inprocess.ts';
 import { connection, molar, RUN } from '../molar.ts';
 import { hostileServer, TestPlace } from './hostileplace.ts';
 import { type Answering, data } from './hostileserver.ts';
@@ -27,7 +28,7 @@ const serving =
 
 const LIST = ['patients', 'list', '--fields', 'id,lastName', '--page-size', '100', '--max-retries', '0'];
 const listTo = (folder: string, out: string, answering = serving()) =>
-  molar(folder, [...LIST, '--out', out], connection(server.open(answering)));
+  molarIn(folder, [...LIST, '--out', out], connection(server.open(answering)));
 
 describe('a target that is', () => {
   const LINKS: readonly (readonly [string, string, string])[] = [
@@ -35,7 +36,7 @@ describe('a target that is', () => {
     ['a dangling link', 'not-yet.csv', 'not-yet.csv'],
     ['a link to a file in a folder', 'deep/behind.csv', 'deep/behind.csv'],
   ];
-  test.concurrent.each(LINKS)('%s stays a link, and what it leads to is written', async (name, to, written) => {
+  test.each(LINKS)('%s stays a link, and what it leads to is written', async (name, to, written) => {
     const folder = await place.folderOf(name);
     await mkdir(join(folder, 'deep'));
     if (!name.includes('dangling')) await writeFile(join(folder, to), 'before\n');
@@ -54,23 +55,23 @@ describe('a target that is', () => {
     ['a link to a device', (path) => symlink('/dev/full', path), /not a regular file/],
     ['a link into a folder that is missing', (path) => symlink('none/all.csv', path), /no such file or folder/],
   ];
-  test.concurrent.each(REFUSED)('%s is refused before anything is asked', async (name, plant, says) => {
+  test.each(REFUSED)('%s is refused before anything is asked', async (name, plant, says) => {
     const folder = await place.folderOf(name);
     await plant(join(folder, 'all.csv'));
     const url = server.open(serving());
-    const ended = await molar(folder, [...LIST, '--out', 'all.csv'], connection(url));
+    const ended = await molarIn(folder, [...LIST, '--out', 'all.csv'], connection(url));
     expect([ended.code, ended.stdout, ended.stderr]).toEqual([9, '', expect.stringMatching(says)]);
     expect(server.requestsTo(url)).toEqual([]);
     expect(await readdir(folder)).toEqual(['all.csv']);
   });
 
-  test.concurrent.each(['none/all.csv', 'file/all.csv', `${'n'.repeat(300)}.csv`])(
+  test.each(['none/all.csv', 'file/all.csv', `${'n'.repeat(300)}.csv`])(
     'at %s is refused before anything is asked',
     async (out) => {
       const folder = await place.folderOf(`place ${out.slice(0, 9)}`);
       await writeFile(join(folder, 'file'), 'mine');
       const url = server.open(serving());
-      const ended = await molar(folder, [...LIST, '--out', out], connection(url));
+      const ended = await molarIn(folder, [...LIST, '--out', out], connection(url));
       expect([ended.code, ended.stdout, ended.stderr]).toEqual([9, '', expect.stringMatching(/^Error: Cannot write/)]);
       expect(server.requestsTo(url)).toEqual([]);
       expect(await readdir(folder)).toEqual(['file']);
@@ -97,7 +98,7 @@ describe('a target that changes while it is written', () => {
       },
     ],
   ];
-  test.concurrent.each(PLANTED)('%s: exit 9, and nothing else is written', async (name, change) => {
+  test.each(PLANTED)('%s: exit 9, and nothing else is written', async (name, change) => {
     const folder = await place.folderOf(name);
     await mkdir(join(folder, 'to'));
     await writeFile(join(folder, 'to/all.csv'), 'before\n');
@@ -117,7 +118,8 @@ describe('a target that changes while it is written', () => {
 describe('two runs at once', () => {
   test('into one file: one writes it, the other is told who does', async () => {
     const folder = await place.folderOf('two');
-    const both = await Promise.all([1, 2, 3].map(() => listTo(folder, 'all.csv')));
+    const url = server.open(serving());
+    const both = await Promise.all([1, 2, 3].map(() => molar(folder, [...LIST, '--out', 'all.csv'], connection(url))));
     const codes = both.map(({ code }) => code).toSorted();
     expect(codes).toEqual(expect.arrayContaining([0]));
     for (const { code, stderr } of both) {
@@ -138,7 +140,7 @@ describe('two runs at once', () => {
     const env = { MOLAR_CONFIG_DIR: join(folder, 'config') };
     const set = await Promise.all(keys.map((pair) => molar(folder, ['config', 'set', ...pair], env)));
     expect(set.map(({ code, stderr }) => [code, stderr.includes('Error')])).toEqual(keys.map(() => [0, false]));
-    const { stdout } = await molar(folder, ['config', 'list', '--csv'], env);
+    const { stdout } = await molarIn(folder, ['config', 'list', '--csv'], env);
     for (const [key, value] of keys) expect(stdout).toMatch(new RegExp(`^${key},.*${value}`, 'm'));
   });
 });

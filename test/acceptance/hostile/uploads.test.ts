@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HARMFUL } from '../../cli/poison.ts';
-import { connection, molar, type Served, serve, writeFixture } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { connection, type Served, serve, writeFixture } from '../molar.ts';
 import { TestPlace } from './hostileplace.ts';
 
 const PDF = '%PDF-1.7\n%%EOF\n';
@@ -20,7 +21,7 @@ afterAll(async () => {
 });
 
 const upload = (folder: string, ...argv: readonly string[]) =>
-  molar(folder, ['documents', 'upload', ...argv], connection(served.url));
+  molarIn(folder, ['documents', 'upload', ...argv], connection(served.url));
 
 describe('what is no file to upload', () => {
   const KINDS: readonly (readonly [string, (path: string) => Promise<unknown>, number, RegExp])[] = [
@@ -31,7 +32,7 @@ describe('what is no file to upload', () => {
     ['an empty file', (path) => writeFile(path, ''), 2, /scan\.pdf/],
     ['nothing', async () => undefined, 9, /no such file or folder/],
   ];
-  test.concurrent.each(KINDS)('%s is refused, and nothing waits for it', async (name, plant, exit, says) => {
+  test.each(KINDS)('%s is refused, and nothing waits for it', async (name, plant, exit, says) => {
     const folder = await place.folderOf(`kind ${name}`);
     await plant(join(folder, 'scan.pdf'));
     const ended = await upload(folder, 'scan.pdf');
@@ -96,7 +97,7 @@ describe('a manifest', () => {
     ['with a column twice', 'file,file\nscan.pdf,scan.pdf\n', 2, /file/],
     ['of nothing', '', 2, /m\.csv/],
   ];
-  test.concurrent.each(TEXTS)('%s', async (name, text, exit, says) => {
+  test.each(TEXTS)('%s', async (name, text, exit, says) => {
     const folder = await place.folderOf(`manifest ${name}`);
     await writeFile(join(folder, 'scan.pdf'), `${PDF}${name}\n`);
     await writeFile(join(folder, 'm.csv'), text);

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { molarIn } from '../inprocess.ts';
 import { molar, ORGANIZATION, PATIENT, serve } from '../molar.ts';
 import { LOCATION, OTHER_LOCATION, type Practice, practice } from './audited.ts';
 
@@ -166,7 +167,7 @@ describe('a download link', () => {
     expect((await fetch(url)).status).toBe(403);
 
     expect((await tested.server('backup', join(tested.path, 'backup'))).code).toBe(0);
-    const restored = await molar(tested.path, ['server', 'restore', 'backup', '--data', 'restored']);
+    const restored = await molarIn(tested.path, ['server', 'restore', 'backup', '--data', 'restored']);
     expect(restored).toMatchObject({ code: 0 });
     const other = await serve(tested.path, ['--data', 'restored']);
     expect((await fetch(link.replace(tested.served.url, other.url))).status).toBe(403);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { molarIn } from '../inprocess.ts';
 import { molar, ORGANIZATION, PATIENT, READER, serve, TOKEN } from '../molar.ts';
 import { type Answer, type Connection, HEADERS, onStores, openConnections, together } from './together.ts';
 
@@ -115,9 +116,9 @@ await onStores('a server of two processes', (newPlace, hasDatabase) => {
         if (hasDatabase) await expect.poll(totals).toEqual(connections.map(() => at + 1));
         else expect(await totals()).toEqual(connections.map(() => at + 1));
       }
-      const tokens = JSON.parse((await molar(path, ['server', 'tokens', 'list', '--json', ...data])).stdout);
+      const tokens = JSON.parse((await molarIn(path, ['server', 'tokens', 'list', '--json', ...data])).stdout);
       const { id } = tokens.find(({ scopes }: { scopes: string[] }) => scopes.length === 2);
-      expect((await molar(path, ['server', 'tokens', 'revoke', id, ...data])).code).toBe(0);
+      expect((await molarIn(path, ['server', 'tokens', 'revoke', id, ...data])).code).toBe(0);
       for (const { status } of await answers(['GET', '/api/v1/patients'])) expect(status).toBe(401);
     } finally {
       await end();
@@ -181,7 +182,7 @@ await onStores('a server of two processes', (newPlace, hasDatabase) => {
         ).toBe(201);
       }
       expect(await served.stop()).toBe(0);
-      const exported = (await molar(path, ['server', 'audit', 'export', ...data])).stdout.trim().split('\n');
+      const exported = (await molarIn(path, ['server', 'audit', 'export', ...data])).stdout.trim().split('\n');
       const entries = exported.map((line) => JSON.parse(line) as { requestId: string | null; address: string });
       for (const at of connections.keys()) {
         for (const kind of ['read', 'refused', 'write']) {

@@ -2,6 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { molarIn } from '../inprocess.ts';
 import { molar, PATIENT, RUN, serve, workplace, writeFixture } from '../molar.ts';
 import { Connection, isRunning, onSqlite, onStores, processesOf, together } from './together.ts';
 
@@ -46,7 +47,7 @@ await onStores('a server of two processes (D59)', (newPlace) => {
       expect(await ended).toBe(0);
       expect(failed).toEqual([]);
       expect(processes.filter(isRunning)).toEqual([]);
-      const check = await molar(path, ['server', 'audit', 'export', ...data]);
+      const check = await molarIn(path, ['server', 'audit', 'export', ...data]);
       const entries = check.stdout
         .trim()
         .split('\n')

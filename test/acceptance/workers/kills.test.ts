@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { expectRecords, write } from '../cluster/writers.ts';
-import { molar, PATIENT, serve } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { PATIENT, serve } from '../molar.ts';
 import { Connection, isRunning, onSqlite, onStores, processesOf, together } from './together.ts';
 
 const WRITERS = 4;
@@ -79,7 +80,7 @@ await onStores('processes of a server that are killed', (newPlace) => {
       expect(reads.filter(({ status }) => ![200, 503, 0].includes(status))).toEqual([]);
       expect(await served.stop()).toBe(0);
       expect([...killed].filter(isRunning)).toEqual([]);
-      const verified = await molar(path, ['server', 'audit', 'verify', '--json', ...data]);
+      const verified = await molarIn(path, ['server', 'audit', 'verify', '--json', ...data]);
       expect(verified, verified.stderr).toMatchObject({ code: 0 });
       const recorded = await recordedRequests(path, data);
       const answered = reads.filter(({ status }) => status === 200).map(({ requestId }) => requestId);
@@ -133,7 +134,7 @@ async function isReady(url: string): Promise<boolean> {
 
 /** The request ids of all entries of the audit log. */
 async function recordedRequests(path: string, data: readonly string[]): Promise<ReadonlySet<string>> {
-  const { stdout } = await molar(path, ['server', 'audit', 'export', ...data]);
+  const { stdout } = await molarIn(path, ['server', 'audit', 'export', ...data]);
   return new Set(
     stdout
       .trim()

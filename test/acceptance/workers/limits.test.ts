@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { molar, PATIENT } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { PATIENT } from '../molar.ts';
 import { type Connection, onSqlite, onStores, processesOf, together } from './together.ts';
 
 /** Values of a metric by its labels, as one connection is told them. */
@@ -83,7 +84,7 @@ await onStores('limits of a server of two processes (D59)', (newPlace) => {
           '{method="GET",route="/api/v1/patients",status="200"}': count,
           '{method="POST",route="/api/v1/transactiontags",status="400"}': count,
         });
-      expect((await molar(path, ['server', 'audit', 'verify', ...data])).code).toBe(0);
+      expect((await molarIn(path, ['server', 'audit', 'verify', ...data])).code).toBe(0);
     } finally {
       await end();
     }
