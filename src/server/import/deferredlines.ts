@@ -19,7 +19,7 @@ export class DeferredLines {
 
   /** Whether a deferred line is about the same record. */
   includes({ record }: ImportLine): boolean {
-    return this.count > 0 && this.ids.get(kindOf(record))?.has(asId(record.id)) === true;
+    return this.ids.get(kindOf(record))?.has(asId(record.id)) === true;
   }
 
   async add({ line, record }: ImportLine): Promise<void> {

@@ -51,12 +51,6 @@ export class ProblemList {
     for (const problem of problems) this.add(line, problem.source, problem.description);
   }
 
-  /** Begins anew. */
-  clear(): void {
-    this.listed.length = 0;
-    this.total = 0;
-  }
-
   throwIfAny(): void {
     if (this.total > 0) throw new ImportRefused(this.listed, this.total);
   }
@@ -132,7 +126,7 @@ async function* splitLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<re
       size = 0;
       start = end + 1;
     }
-    if (lines.length > 0) yield lines;
+    yield lines;
     line += lines.length;
     pending.push(chunk.subarray(start));
     size += chunk.length - start;
@@ -140,7 +134,8 @@ async function* splitLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<re
       throw new ImportRefused([{ line, field: null, message: `The line has more than ${MAX_LINE_BYTES} bytes.` }], 1);
     }
   }
-  if (size > 0) yield [Buffer.concat(pending)];
+  // Blank when the last line has an end.
+  yield [Buffer.concat(pending)];
 }
 
 /** Records that are objects already, numbered like lines. */

@@ -25,7 +25,6 @@ export class LocationCache implements LocationFinder {
     type: 'Location' | 'Operatory',
     id: number | undefined,
   ): Promise<ReferenceRecord | undefined> {
-    if (id === undefined) return undefined;
     const key = keyOf(org, type, id);
     if (!this.cache.has(key)) {
       if (this.cache.size >= MAX_CACHED) this.cache.clear();
@@ -36,7 +35,7 @@ export class LocationCache implements LocationFinder {
 
   /** Evicts what a line writes or deletes. */
   evict(org: number, type: string, id: number): void {
-    if (type === 'Location' || type === 'Operatory') this.cache.delete(keyOf(org, type, id));
+    this.cache.delete(keyOf(org, type, id));
   }
 }
 
@@ -45,7 +44,7 @@ export function storedLocations(read: Reader): LocationCache {
   return new LocationCache((org, type, id) => referenceRecord(read, { org }, type, id));
 }
 
-function keyOf(org: number, type: string, id: number): string {
+function keyOf(org: number, type: string, id: number | undefined): string {
   return `${org} ${type} ${id}`;
 }
 

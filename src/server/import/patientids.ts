@@ -21,7 +21,6 @@ export class PatientIds {
     let [from, to] = [first, last];
     let next = at;
     for (let range = this.ranges[next]; range !== undefined && range[0] <= last + 1; range = this.ranges[++next]) {
-      if (range[0] <= first && last <= range[1]) return;
       from = Math.min(from, range[0]);
       to = Math.max(to, range[1]);
       this.count -= range[1] - range[0] + 1;
@@ -46,8 +45,8 @@ export class PatientIds {
   /** Reads what `kept` has given. */
   static of(kept: readonly Range[] | null): PatientIds {
     const ids = new PatientIds();
-    ids.overflown = kept === null;
-    for (const [first, last] of kept ?? []) ids.add(first, last);
+    if (kept === null) ids.overflown = true;
+    else for (const [first, last] of kept) ids.add(first, last);
     return ids;
   }
 

@@ -17,7 +17,8 @@ async function read(text: string | Buffer, size = 65_536) {
   for await (const some of readLines(Readable.from(chunks), problems)) {
     for (const { line, record } of some) lines.push([line, record]);
   }
-  return { lines, wrong: problems.listed.map(({ line, field }) => `${line} ${field}`) };
+  const wrong = problems.listed.map(({ line, field }) => `${line} ${field}`);
+  return { lines, wrong, messages: problems.listed.map(({ message }) => message) };
 }
 
 describe('readLines', () => {
@@ -83,7 +84,7 @@ describe('readLines', () => {
     ['text beyond ASCII', '{"a":"é\u{1f9b7}\u2028"}\n', [[1, { a: 'é\u{1f9b7}\u2028' }]], []],
     ['an escaped line break', '{"a":"x\\ny"}', [[1, { a: 'x\ny' }]], []],
   ])('reads %s', async (_name, text, lines, wrong) => {
-    for (const size of [1, 2, 3, 65_536]) expect(await read(text, size)).toEqual({ lines, wrong });
+    for (const size of [1, 2, 3, 65_536]) expect(await read(text, size)).toMatchObject({ lines, wrong });
   });
 
   it('reads what was written, in chunks of any size (property)', async () => {
@@ -98,9 +99,54 @@ describe('readLines', () => {
     );
   });
 
-  it('reports bytes that are no UTF-8 rather than change them', async () => {
-    const { lines, wrong } = await read(Buffer.from('{"a":"\xe9"}\n{"a":1}\n', 'latin1'));
-    expect({ lines, wrong }).toEqual({ lines: [[2, { a: 1 }]], wrong: ['1 null'] });
+  it.each([
+    ['bytes that are no UTF-8', Buffer.from('{"a":"\xe9"}\n{"a":1}\n', 'latin1'), 'Byte 7 of the line is not UTF-8.'],
+    ['NULs', '{\0"\0a\0\n{"a":1}\n', 'The line has a NUL'],
+    ['what is no JSON', '{"a":\n{"a":1}\n', 'The line is not a JSON object.'],
+  ])('says of %s that a line has them, rather than change it', async (_name, bytes, message) => {
+    const { lines, messages } = await read(bytes);
+    expect({ lines, messages }).toEqual({ lines: [[2, { a: 1 }]], messages: [expect.stringContaining(message)] });
+  });
+
+  const HALF = 41 * 1024 * 1024;
+  const long = Buffer.alloc(HALF, ' ');
+  const ended = Buffer.concat([long, Buffer.from('\n')]);
+  const end = ended.subarray(HALF);
+
+  /** How many lines there are in chunks; none of them is parsed. */
+  async function counted(chunks: readonly Buffer[]): Promise<number> {
+    let groups = 0;
+    for await (const _ of readLines(Readable.from(chunks), new ProblemList())) groups++;
+    return groups;
+  }
+
+  it.each([
+    ['a line of more than 80 MiB', [end, end, long, long], 3, 'The line has more than 83886080 bytes.'],
+    [
+      'half a character of UTF-16',
+      [Buffer.from('\ufeff\n{}\n{', 'utf16le'), Buffer.from('}')],
+      3,
+      'cannot be read as text',
+    ],
+  ])('refuses a file for %s, and says which line it is', async (_name, chunks, line, message) => {
+    await expect(counted(chunks)).rejects.toMatchObject({
+      name: 'ImportRefused',
+      total: 1,
+      problems: [{ line, field: null, message: expect.stringContaining(message) }],
+    });
+  });
+
+  it('counts the bytes of each line by itself', async () => {
+    for (const chunks of [
+      [long, end, long, end],
+      [ended, ended],
+    ])
+      expect(await counted(chunks)).toBeGreaterThan(0);
+  });
+
+  it('passes on the failure of its source', async () => {
+    const source = new Readable({ read: () => source.destroy(new Error('gone')) });
+    await expect(readLines(source, new ProblemList()).next()).rejects.toThrow('gone');
   });
 });
 

@@ -71,6 +71,18 @@ it('a place that is told of behind its appointments is looked for a few times, n
 });
 
 const [first = {}] = booked;
+
+it('a line that waits does not keep one of another kind waiting that has its id', async () => {
+  const near = line('Location', { id: 902, name: 'Coast', timezone: 'America/Los_Angeles' });
+  const room = line('Operatory', { id: 901, name: 'Room 1', location: { id: 902 } });
+  const visits = [901, 902].map((id) => ({ ...first, id, start: '2026-01-15T09:00:00' }));
+  const service = await testService([...bareRecords(), ...patients, ...visits, provider, room, near]);
+  const { body } = await service.call('GET', '/appointments');
+  const start = '2026-01-15T17:00:00.000Z';
+  expect(body.data).toEqual([901, 902].map((id) => expect.objectContaining({ id, start })));
+  await service.close();
+});
+
 it.each([
   ['is changed', { ...first, note: 'Later.' }, { data: { note: 'Later.', location: { id: LOCATIONS.east } } }],
   ['is deleted', { ...first, deleted: true }, { statusCode: 404 }],

@@ -18,6 +18,31 @@ it('holds exactly the ids that were added, in order (property)', () => {
   );
 });
 
+it('takes neighbours for one range, from whichever end they come', () => {
+  for (const down of [false, true]) {
+    const ids = new PatientIds();
+    for (let n = 1; n <= 2500; n++) ids.add(down ? 2501 - n : n);
+    expect(ids.told()).toEqual({ patients: Array.from({ length: 2500 }, (_, n) => n + 1) });
+  }
+});
+
+it('goes on from what was kept of it, and tells of everybody for good once it has', () => {
+  const ids = new PatientIds();
+  ids.add(5, 7);
+  const more = PatientIds.of(ids.kept());
+  more.add(9);
+  expect([more.told(), more.kept()]).toEqual([
+    { patients: [5, 6, 7, 9] },
+    [
+      [5, 7],
+      [9, 9],
+    ],
+  ]);
+  const all = PatientIds.of(null);
+  all.add(5);
+  expect([all.told(), all.kept()]).toEqual([{ all: true }, null]);
+});
+
 it.each([
   ['2000 of them', 2000, 0, false],
   ['one more', 2001, 0, true],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dump } from '../../support/dump.ts';
 import { PDF } from '../../support/files.ts';
-import { big, NOWHERE, ORGANIZATION, OTHER_ORGANIZATION } from '../../support/ids.ts';
+import { big, NOWHERE, ORGANIZATION, OTHER_ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { sharedService } from '../../support/service.ts';
 import { places, refused } from './importing.ts';
@@ -66,6 +66,17 @@ describe('a refused import', () => {
       'a dangling link in a list',
       [patient(1, { billingTypes: [{ id: big(61) }, { id: NOWHERE }] })],
       ['1 billingTypes[1].id'],
+    ],
+    [
+      'a local time at a place that there is not',
+      [
+        line('EventV1', { id: 1, title: 'x', start: '2026-01-15T09:00:00', duration: 5, location: { id: NOWHERE } }),
+        line('AppointmentV1', {
+          ...{ id: 1, start: '2026-01-15T09:00:00', operatory: { id: NOWHERE } },
+          ...{ patient: { id: PATIENTS.ann }, provider: { id: PROVIDERS.ann } },
+        }),
+      ],
+      ['1 location.id', '2 operatory.id'],
     ],
     ['a dangling link of a reference', [line('Operatory', { id: 1, location: { id: NOWHERE } })], ['1 location.id']],
     [

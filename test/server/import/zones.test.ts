@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rowOf, type WireRecord } from '../../support/calls.ts';
 import { LOCATIONS, OPERATORIES, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
@@ -31,24 +31,58 @@ const records = [
 
 describe('local times of an import (D7)', () => {
   let service: TestService;
-  beforeAll(async () => {
+  beforeEach(async () => {
+    service = await testService(bareRecords());
+  });
+  afterEach(() => service.close());
+
+  it('stand in the zone of their location, whenever that is told of', async () => {
     // Every zone is told only after the times that stand in it.
-    service = await testService([...records, ...bareRecords().toReversed()]);
+    const late = await testService([...records, ...bareRecords().toReversed()]);
+    await service.import(records);
+    for (const each of [late, service]) {
+      const starts = async (...paths: string[]) => {
+        const found = [];
+        for (const path of paths) found.push(rowOf(await each.call('GET', path)).start);
+        return found;
+      };
+      expect(await starts('/appointments/1', '/appointments/2', '/events/7')).toEqual([
+        '2026-01-15T14:00:00.000Z',
+        '2026-01-15T17:00:00.000Z',
+        // Of a location that no operatory leads to.
+        '2026-01-15T17:00:00.000Z',
+      ]);
+      // UTC where it says so, and an offset.
+      expect(await starts('/appointments/3', '/appointments/4')).toEqual([
+        '2026-01-15T09:00:00.000Z',
+        '2026-01-15T07:00:00.000Z',
+      ]);
+      // The zone of the organization where the location has none, and where there is no location.
+      expect(await starts('/appointments/5')).toEqual(['2026-01-15T16:00:00.000Z']);
+      const { firstVisitDate } = rowOf(await each.call('GET', '/patients/6'));
+      expect(firstVisitDate).toBe('2026-01-15T16:00:00.000Z');
+      // Every field of a record.
+      const { confirmed } = rowOf(await each.call('GET', '/appointments/2'));
+      expect(confirmed).toBe('2026-01-14T16:00:00.250Z');
+    }
+    await late.close();
   });
-  afterAll(() => service.close());
 
-  it.each([
-    ["the operatory's location", 1, '2026-01-15T14:00:00.000Z'],
-    ['another location', 2, '2026-01-15T17:00:00.000Z'],
-    ['UTC where it says so', 3, '2026-01-15T09:00:00.000Z'],
-    ['an offset', 4, '2026-01-15T07:00:00.000Z'],
-    ['the organization, when the location has no zone', 5, '2026-01-15T16:00:00.000Z'],
-  ])('stand in the zone of %s', async (_name, id, start) => {
-    expect(rowOf(await service.call('GET', `/appointments/${id}`))).toMatchObject({ start });
-  });
-
-  it('stand in the zone of a location that no operatory leads to', async () => {
-    expect(rowOf(await service.call('GET', '/events/7'))).toMatchObject({ start: '2026-01-15T17:00:00.000Z' });
+  it('stand in the zone that the last line before them has told of', async () => {
+    const place = (zone: string) => line('Location', { id: 90, name: 'Moved', timezone: zone });
+    const room = (location: number) => line('Operatory', { id: 91, location: { id: location } });
+    const at = (id: number) => visit(id, { start: '2026-01-15T09:00:00', operatory: { id: 91 } });
+    await service.import([
+      ...[place('America/New_York'), room(90), at(1), place('UTC'), at(2)],
+      ...[room(LOCATIONS.west), at(3), place('America/New_York'), room(90), at(4)],
+    ]);
+    const { body } = await service.call('GET', '/appointments');
+    expect((body.data as WireRecord[]).map(({ start }) => String(start).slice(11, 13))).toEqual([
+      '14',
+      '09',
+      '17',
+      '14',
+    ]);
   });
 
   it('wait for a location that comes later, where the zone of the organization is known', async () => {
@@ -56,18 +90,6 @@ describe('local times of an import (D7)', () => {
     const place = { id: 9, name: 'Coast', timezone: 'America/Los_Angeles' };
     await service.import([line('EventV1', event), line('Location', place)]);
     expect(rowOf(await service.call('GET', '/events/8'))).toMatchObject({ start: '2026-01-15T17:00:00.000Z' });
-  });
-
-  it('stand there for every field of a record', async () => {
-    expect(rowOf(await service.call('GET', '/appointments/2'))).toMatchObject({
-      confirmed: '2026-01-14T16:00:00.250Z',
-    });
-  });
-
-  it('stand in the zone of the organization where a record has no location', async () => {
-    expect(rowOf(await service.call('GET', '/patients/6'))).toMatchObject({
-      firstVisitDate: '2026-01-15T16:00:00.000Z',
-    });
   });
 
   it('stand in UTC for tokens', async () => {

@@ -47,9 +47,10 @@ export class Publisher {
       publishing.problems.throwIfAny();
       return service.store.write(async (tx) => {
         await claim.confirm(tx);
-        publishing.problems.clear();
-        const { plan, tally } = await this.publishWith(tx, checked, highest, publishing, groups);
-        publishing.problems.throwIfAny();
+        // Its own for each time that the transaction is tried.
+        const problems = new ProblemList();
+        const { plan, tally } = await this.publishWith(tx, checked, highest, { ...publishing, problems }, groups);
+        problems.throwIfAny();
         if (isLong) return insertRow(tx, staged.name, plan, tally);
         await complete(tx, plan, tally);
         return undefined;
@@ -73,14 +74,13 @@ export class Publisher {
       const next = JSON.stringify({ org: group.org, step: group.step, seq: group.lines.at(-1)?.seq } as Position);
       let times = { begun: 0, workMs: 0 };
       progress = await this.withFiles(plan, async (publishing) => {
-        const { problems } = publishing;
         const prepared = await prepareGroup(publishing, organization, group);
-        requireNone(problems);
+        requireNone(publishing.problems);
         return store.write(async (tx) => {
-          problems.clear();
+          const problems = new ProblemList();
           const tally = Tally.of(progress);
           const begun = performance.now();
-          await publishGroup(tx, publishing, organization, prepared, tally);
+          await publishGroup(tx, { ...publishing, problems }, organization, prepared, tally);
           requireNone(problems);
           const text = tally.toText();
           await this.move(tx, position, { position: next, progress: text });

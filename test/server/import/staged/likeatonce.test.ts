@@ -59,7 +59,7 @@ const transaction = fc
         location: { id: at },
         lastModified: modified,
         previousTransaction: corrects && { id: corrects },
-        ...(!charge && { distributions: [{ id: 1, chargeId: pays, appliedAmount: 20 }] }),
+        ...(!charge && { distributions: [{ chargeId: pays, appliedAmount: 20 }] }),
       },
       organization,
     ),
@@ -215,7 +215,8 @@ it('an import in parts leaves what one in a single transaction leaves, and refus
     }),
     { numRuns: 25, endOnFailure: true },
   );
-  expect(seen.taken).toBeGreaterThan(0);
+  // What is refused is not compared further.
+  expect(seen.taken).toBeGreaterThan(seen.refused);
 });
 
 it('nor do long runs of new records differ, nor what is between them', async () => {
