@@ -43,10 +43,14 @@ export class ImportedFiles {
     await this.files.discard(name);
   }
 
-  /** Secures the files of one document, the staged one and the variants made from it, unless they are. */
+  /** Notes the files that were made of a staged one, which go where that goes. */
+  made(names: readonly string[]): void {
+    this.staged.push(...names);
+  }
+
+  /** Secures the files of one document, the staged one and those made of it, unless they are. */
   async secure(names: readonly string[]): Promise<void> {
     const left = names.filter((name) => !this.secured.has(name));
-    this.staged.push(...left.filter((name) => !this.staged.includes(name)));
     await this.files.persist(left);
     for (const name of left) this.secured.add(name);
   }
@@ -118,6 +122,7 @@ export async function prepareDocument(
   if (own.length > 0) return undefined;
   try {
     const variants = await makeImages(service, values, content, [], { maxPixels });
+    files.made(filesOf({ content, variants }).filter((name) => name !== content.name));
     return { organization, id, values, content, variants };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -159,10 +164,14 @@ export async function storeDocument(
 /** Puts a document's files where they last. */
 export function secureFiles(
   files: ImportedFiles,
-  { content, variants }: Pick<PreparedDocument, 'content' | 'variants'>,
+  document: Pick<PreparedDocument, 'content' | 'variants'>,
 ): Promise<void> {
+  return files.secure(filesOf(document));
+}
+
+function filesOf({ content, variants }: Pick<PreparedDocument, 'content' | 'variants'>): string[] {
   const guid = content.name.slice(0, -'-original'.length);
-  return files.secure(variants.map((variant) => fileName(guid, variant)));
+  return variants.map((variant) => fileName(guid, variant));
 }
 
 const ORIGINAL = ['original'];

@@ -1,0 +1,66 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { rowOf, type WireRecord } from '../../support/calls.ts';
+import { PDF, PNG } from '../../support/files.ts';
+import { bareRecords, line } from '../../support/practice.ts';
+import { type TestService, testService } from '../../support/service.ts';
+import { places } from './importing.ts';
+
+const OTHER = Buffer.from('%PDF-1.4 another').toString('base64');
+const CROP = { fromX: 0, fromY: 0, width: 1, height: 1, ratio: 1 };
+const paper = (content: string, more: WireRecord = {}) =>
+  line('DocumentV1', { id: 9, name: 'a', mimeType: 'PDF', file: { content }, ...more });
+const image = (crop: WireRecord = {}) =>
+  line('DocumentV1', { id: 9, name: 'a', mimeType: 'PNG', file: { content: PNG, ...crop } });
+const gone = line('DocumentV1', { id: 9, deleted: true });
+
+/** The files of a data folder, by what each is of the document 9; those of others have their whole name. */
+async function filesOf(service: TestService): Promise<string[]> {
+  const { body, status } = await service.call('GET', '/documents/9');
+  const own = status === 200 ? String((body.data as WireRecord).guidName) : 'none';
+  const names = await readdir(join(service.path, 'files'), { recursive: true });
+  return names
+    .map((name) => name.split(/[\\/]/).at(-1) ?? '')
+    .filter((name) => name.includes('-'))
+    .map((name) => (name.startsWith(`${own}-`) ? name.slice(own.length + 1) : name))
+    .sort();
+}
+
+const ALL = ['cropped', 'original', 'resized', 'thumbnail'];
+
+it.each<[string, readonly WireRecord[], readonly string[]]>([
+  ['of the last line, where two have other files', [paper(PDF), paper(OTHER)], ['original']],
+  ['once, where two have the same', [paper(PDF), paper(PDF, { name: 'b' })], ['original']],
+  ['with all that is made of an image', [image(CROP)], ALL],
+  ['with what a later line asks to be made of it', [image(), image(CROP)], ALL],
+  ['with what another line asks for again', [image(CROP), image(CROP)], ALL],
+  ['without what only an earlier line asked for', [image(CROP), image()], ['original']],
+  ['nowhere, where it was deleted', [image(CROP), gone], []],
+])('a document that is imported has its file %s, at once and in parts', async (_name, lines, files) => {
+  const days = { fileRetentionDays: 0 };
+  const atOnce = await testService([...bareRecords(), ...lines], days);
+  const inParts = await testService(bareRecords(), days);
+  for (const each of lines) await inParts.import([each]);
+  for (const service of [atOnce, inParts]) {
+    expect(await filesOf(service)).toEqual(files);
+    await service.close();
+  }
+});
+
+it('a document that is imported under the name of another one is numbered, and its tags are those of its last line', async () => {
+  const service = await testService([...bareRecords(), paper(PDF, { tags: ['Old', 'Kept'] })]);
+  await service.import([paper(PDF, { tags: ['kept', 'New'] }), paper(PDF, { id: 10 })]);
+  expect(rowOf(await service.call('GET', '/documents/9'))).toMatchObject({ name: 'a.pdf', tags: ['kept', 'New'] });
+  expect(rowOf(await service.call('GET', '/documents/10')).name).not.toBe('a.pdf');
+  await service.close();
+});
+
+it('an import at once that is refused leaves no files', async () => {
+  const service = await testService([]);
+  const lines = [...bareRecords(), paper(PDF), image({ ...CROP, width: 0 }), line('Referral', { id: 0 })];
+  const [refused, ...more] = await places(service, lines);
+  expect([refused, more]).toEqual([`${lines.length - 1} file.width`, [`${lines.length} id`]]);
+  expect(await filesOf(service)).toEqual([]);
+  await service.close();
+});
