@@ -4,7 +4,7 @@ import type { ReadContext } from '../../catalog/fields/kind.ts';
 import { isDate, utcMilliseconds } from '../../catalog/fields/times.ts';
 import { readFields } from '../../catalog/record.ts';
 import { findOrganization, type Organization } from '../organizations.ts';
-import { layoutOf, tableOf } from '../store/layout.ts';
+import { tableOf } from '../store/layout.ts';
 import type { Statement, Transaction } from '../store/store.ts';
 import { instantIn } from '../zones.ts';
 import { ORGANIZATION_KIND } from './kinds.ts';
@@ -92,11 +92,6 @@ export class Organizations {
 
 /** Deletes an organization that has no records of resources. */
 export async function removeOrganization(tx: Transaction, org: number): Promise<void> {
-  for (const resource of STORED_RESOURCES) {
-    for (const side of layoutOf(resource).sides) {
-      await tx.run(sql`DELETE FROM ${raw(side.table)} WHERE org = ${org}`);
-    }
-  }
   await tx.run(sql`DELETE FROM reference_records WHERE org = ${org}`);
   await tx.run(sql`DELETE FROM organizations WHERE org = ${org}`);
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { rowOf, type WireRecord } from '../../support/calls.ts';
-import { LOCATIONS, PATIENTS } from '../../support/ids.ts';
+import { ELSEWHERE, LOCATIONS, OTHER_ORGANIZATION, PATIENTS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 
@@ -12,6 +12,11 @@ const charge = (id: number, corrects?: number, more: WireRecord = {}) =>
     ...(corrects !== undefined && { previousTransaction: { id: corrects } }),
     ...more,
   });
+
+const elsewhere = (id: number, corrects?: number) => ({
+  ...charge(id, corrects, { patient: { id: ELSEWHERE.patient }, location: { id: ELSEWHERE.location } }),
+  organizationId: OTHER_ORGANIZATION,
+});
 
 /** By what each charge is replaced: null for one that is active. */
 async function replacements(service: TestService, ids: readonly number[]): Promise<(number | null)[]> {
@@ -28,7 +33,11 @@ async function replacements(service: TestService, ids: readonly number[]): Promi
 it.each<[name: string, lines: readonly WireRecord[], replaced: readonly (number | null)[]]>([
   ['by the last of two, whatever the order of their lines', [charge(3, 1), charge(2, 1)], [3, null, null]],
   ['by one that is replaced itself', [charge(3, 2), charge(2, 1)], [2, 3, null]],
-  ['by none whose last line corrects nothing', [charge(2, 1), charge(3), charge(2)], [null, null, null]],
+  [
+    'by none whose last line corrects nothing, whatever another organization has',
+    [charge(2, 1), charge(3), charge(2), elsewhere(1), elsewhere(2, 1)],
+    [null, null, null],
+  ],
   [
     'by the other one when the last corrects nothing any more',
     [charge(2, 1), charge(3, 1), charge(3)],

@@ -2,6 +2,8 @@ import { Readable } from 'node:stream';
 import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { importFile } from '../../../src/server/import/importer.ts';
+import { listTokens } from '../../../src/server/tokens/tokens.ts';
+import { entriesOf } from '../../contract/trail.ts';
 import { dump } from '../../support/dump.ts';
 import { ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
@@ -11,6 +13,8 @@ import { places } from './importing.ts';
 type Line = Readonly<Record<string, unknown>>;
 
 const TOKEN = 'x'.repeat(16);
+/** SHA-256 of it, shortened. */
+const ID = '9c5729595fb2';
 const token = { type: 'AccessToken', token: TOKEN, organizations: [ORGANIZATION], scopes: ['model:read'] };
 const client = {
   type: 'ApiClient',
@@ -67,6 +71,47 @@ describe('credentials in an import', () => {
     expect(await places(service, [given])).toEqual([place]);
   });
 
+  it('are what their last lines say, and labelled as imported', async () => {
+    const gone = { type: 'AccessToken', token: TOKEN, deleted: true };
+    const fresh = await testService([]);
+    for (const each of [fresh, service]) {
+      await imported(each, [organization, gone, token, { ...client, deleted: true }], true);
+      expect(await status(each, TOKEN)).toBe(200);
+      const tokens = await listTokens(each.service.store.read);
+      expect(tokens.find(({ id }) => id === ID)).toMatchObject({ label: 'imported', readOnly: false, locations: null });
+      await imported(each, [token, gone], true);
+      expect(await status(each, TOKEN)).toBe(401);
+    }
+    await fresh.close();
+  });
+
+  it('may be for organizations that come later, when that is said', async () => {
+    const fresh = await testService([]);
+    await imported(fresh, [organization, { ...token, organizations: ['later'] }], true);
+    await imported(fresh, [{ ...organization, id: 'later' }]);
+    expect((await fresh.call('GET', '/patients', { token: TOKEN, organization: 'later' })).status).toBe(200);
+    await fresh.close();
+  });
+
+  it('have an entry when they are deleted, and none when there were none', async () => {
+    const deletions = [
+      { type: 'AccessToken', token: TOKEN, deleted: true },
+      { type: 'ApiClient', clientId: client.clientId, deleted: true },
+    ];
+    await imported(service, [token, client], true);
+    const said = async () =>
+      (await entriesOf(service, () => imported(service, deletions, true))).map(({ operation, ids }) => [
+        operation,
+        ids,
+      ]);
+    expect(await said()).toEqual([
+      ['tokens.delete', [ID]],
+      ['clients.delete', [client.clientId]],
+      ['server.import', []],
+    ]);
+    expect(await said()).toEqual([['server.import', []]]);
+  });
+
   it('are taken when that is said, each with an entry that says which', async () => {
     await imported(service, [token, client], true);
     expect(await status(service, TOKEN)).toBe(200);
@@ -111,8 +156,7 @@ describe('credentials in a store without an organization', () => {
         WHERE operation IN ('tokens.create', 'clients.create') ORDER BY id`,
     );
     expect(rows).toEqual([
-      // SHA-256 of sixteen times x.
-      { who: 'import', operation: 'tokens.create', ids: '["9c5729595fb2"]', client: null, org: null },
+      { who: 'import', operation: 'tokens.create', ids: JSON.stringify([ID]), client: null, org: null },
       {
         who: 'import',
         operation: 'clients.create',

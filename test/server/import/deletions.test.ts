@@ -9,9 +9,11 @@ import {
   ELSEWHERE,
   EXAMS,
   LOCATIONS,
+  OPERATORIES,
   ORGANIZATION,
   OTHER_ORGANIZATION,
   PATIENTS,
+  PROVIDERS,
   TOKENS,
 } from '../../support/ids.ts';
 import { allRecords, bareRecords, line } from '../../support/practice.ts';
@@ -109,6 +111,18 @@ describe('deletions', () => {
       expect((await places(service, records)).toSorted()).toEqual(wrong);
       expect((await service.call('GET', '/patients/2')).status).toBe(404);
     }
+  });
+
+  it('may be taken back by a later line, or be of what a record has outlived', async () => {
+    const visit = line('AppointmentV1', {
+      ...{ id: 7, start: '2026-01-15T09:00:00Z', operatory: { id: OPERATORIES.one } },
+      ...{ patient: { id: PATIENTS.ann }, provider: { id: PROVIDERS.ann } },
+    });
+    const missed = line('MissedAppointmentV1', { id: 8, patient: { id: PATIENTS.ann }, appointment: { id: 7 } });
+    await service.import([visit, missed]);
+    const east = line('Location', { id: LOCATIONS.east, name: 'East' });
+    await service.import([gone('AppointmentV1', 7), gone('Location', LOCATIONS.east), east]);
+    expect(rowOf(await service.call('GET', '/missedappointments/8'))).toMatchObject({ appointment: { id: 7 } });
   });
 
   it('do not touch the other organization', async () => {
@@ -273,6 +287,23 @@ describe('sequences', () => {
     expect(await created()).toBe(big(5002));
     await service.import([patient(12), gone('PatientV1', big(6000))]);
     expect(await created()).toBe(big(6001));
+  });
+
+  it('are above the ids of a first import, too, and of an organization that another one brings', async () => {
+    const there = [
+      { type: 'Organization', id: 'next', timezone: 'UTC' },
+      { type: 'AccessToken', token: 'token-of-the-next', organizations: ['next'], scopes: ['model:write'] },
+      line('Location', { id: LOCATIONS.east, name: 'There' }, 'next'),
+      line('PatientV1', { id: 5000, deleted: true }, 'next'),
+      line('PatientV1', { id: 12, firstName: 'A', lastName: 'B' }, 'next'),
+    ];
+    const fresh = await testService([...bareRecords(), ...there]);
+    await service.import(there);
+    for (const each of [fresh, service]) {
+      const call = { body, organization: 'next', token: 'token-of-the-next' };
+      expect(rowOf(await each.call('POST', '/patients', call)).id).toBe(5001);
+    }
+    await fresh.close();
   });
 
   it('are not moved by an import that is refused', async () => {

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
-import { idsOf, rowOf } from '../../support/calls.ts';
+import { idsOf, rowOf, type WireRecord } from '../../support/calls.ts';
 import { dump } from '../../support/dump.ts';
 import { big, LOCATIONS, OPERATORIES, OTHER_ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
 import { allRecords, bareRecords, line, organizationRecords } from '../../support/practice.ts';
@@ -111,6 +112,33 @@ describe('upserts', () => {
     });
     expect(second).toMatchObject({ lastModified: service.clock.text(), firstVisitDate: null });
     await service.close();
+  });
+
+  it('replace an organization, and a record that others only link to', async () => {
+    const organization = { type: 'Organization', id: OTHER_ORGANIZATION, timezone: 'UTC', createdDate: '2021-01-01' };
+    const claim = (more: WireRecord) => line('InsuranceClaim', { id: 5, patient: { id: PATIENTS.ann }, ...more });
+    const before = [
+      claim({ status: 'PENDING' }),
+      { organizationId: OTHER_ORGANIZATION, ...organization, id: undefined },
+    ];
+    const lines = [
+      claim({ patient: { id: PATIENTS.bob } }),
+      { ...organization, timezone: 'Asia/Tokyo', name: 'Farther' },
+    ];
+    const [atOnce, inParts] = [
+      await testService([...bareRecords(), ...before, ...lines]),
+      await testService([...bareRecords(), ...before]),
+    ];
+    await inParts.import(lines);
+    for (const { service, close } of [atOnce, inParts]) {
+      const { read } = service.store;
+      const found = await read.all(sql`SELECT name, timezone, created_date FROM organizations ORDER BY org`);
+      const created_date = '2020-12-31T15:00:00.000Z';
+      expect(found[1]).toEqual({ name: 'Farther', timezone: 'Asia/Tokyo', created_date });
+      const claims = sql`SELECT filed_under FROM reference_records WHERE type = 'InsuranceClaim' AND id = 5`;
+      expect(await read.all(claims)).toEqual([{ filed_under: null }]);
+      await close();
+    }
   });
 
   it('keep organizations apart', async () => {

@@ -164,6 +164,13 @@ describe('importFile', () => {
     await service.close();
   });
 
+  it('fails with its source, even when that fails before it is read', async () => {
+    const service = await testService([]);
+    const source = new Readable().destroy(new Error('gone'));
+    await expect(importFile(service.service, source)).rejects.toThrow('gone');
+    await service.close();
+  });
+
   it('imports nothing when a line cannot be read', async () => {
     const service = await testService([]);
     const text = `${bareRecords()

@@ -63,6 +63,24 @@ describe('a refused import', () => {
       ['1 preferredLocation.id'],
     ],
     [
+      'a link to what only another organization has, in the same file',
+      [
+        line('Location', { id: 1, name: 'Here' }),
+        line('PatientV1', { id: 1, firstName: 'A', lastName: 'B', preferredLocation: { id: 1 } }, OTHER_ORGANIZATION),
+      ],
+      ['2 preferredLocation.id'],
+    ],
+    [
+      'a link to what an earlier line has deleted',
+      [patient(1), line('PatientV1', { id: 1, deleted: true }), patient(2, { primaryContact: { id: 1 } })],
+      ['3 primaryContact.id', '2 id'],
+    ],
+    [
+      'dangling links of several lines',
+      [patient(1, { primaryContact: { id: NOWHERE + 1 } }), patient(2, { primaryContact: { id: NOWHERE } })],
+      ['1 primaryContact.id', '2 primaryContact.id'],
+    ],
+    [
       'a dangling link in a list',
       [patient(1, { billingTypes: [{ id: big(61) }, { id: NOWHERE }] })],
       ['1 billingTypes[1].id'],
@@ -118,6 +136,11 @@ describe('a refused import', () => {
       'an organization with a bad id and zone',
       [{ type: 'Organization', id: 'x y', timezone: 'Mars' }],
       ['1 id', '1 timezone'],
+    ],
+    [
+      'an organization with two ids',
+      [{ type: 'Organization', id: 'x', organizationId: 'y', timezone: 'UTC' }],
+      ['1 organizationId'],
     ],
     [
       'a bad creation date',

@@ -8,7 +8,7 @@ import type { Service } from '../../../../src/server/service.ts';
 import { putRecord } from '../../../../src/server/store/records.ts';
 import type { ImportClaim, Store, Transaction } from '../../../../src/server/store/store.ts';
 import { storedEntries } from '../../../contract/trail.ts';
-import { idsOf, type WireRecord } from '../../../support/calls.ts';
+import { idsOf, rowOf, type WireRecord } from '../../../support/calls.ts';
 import { ELSEWHERE, OTHER_ORGANIZATION, TOKENS } from '../../../support/ids.ts';
 import { bareRecords, line } from '../../../support/practice.ts';
 import { type TestService, testService } from '../../../support/service.ts';
@@ -126,6 +126,15 @@ describe('while an import is decided and not published in full', () => {
     expect(await service.service.store.read.all(sql`SELECT id FROM patients WHERE org > 2`)).toHaveLength(3);
     await goOn();
     expect(idsOf(await seen(NEW, TOKEN))).toEqual(IDS);
+  });
+
+  it('the next import publishes the rest of it first', async () => {
+    await decided(RECORDS);
+    await claim.release();
+    await service.import([line('PatientV1', { id: 4, firstName: 'Next', lastName: 'One' }, NEW)]);
+    claim = await waitForClaim(service.service.store);
+    expect(idsOf(await seen(NEW, TOKEN))).toEqual(IDS);
+    expect(rowOf(await service.call('GET', '/patients/4', { organization: NEW, token: TOKEN })).firstName).toBe('Next');
   });
 
   it('it is given up, and said so once, when what is staged of it is missing', async () => {
