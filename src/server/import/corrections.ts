@@ -26,8 +26,7 @@ export async function noteCorrection(
   org: number,
   record: JsonRecord & { readonly id: number },
 ): Promise<void> {
-  const original = (record.previousTransaction as Link | null)?.id;
-  if (original === undefined) return;
+  const original = (record.previousTransaction as Link).id;
   await tx.run(
     sql`INSERT INTO import_corrections (org, original, replacement) VALUES (${org}, ${original}, ${record.id})`,
   );

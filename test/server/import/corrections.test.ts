@@ -65,6 +65,13 @@ it.each<[name: string, lines: readonly WireRecord[], replaced: readonly (number 
   }
 });
 
+it('a charge is not active once it is replaced, whatever its own line says', async () => {
+  const own = charge(1, undefined, { isActive: true, replacedByTransaction: { id: 2 } });
+  const service = await testService([...bareRecords(), own, charge(2, 1)]);
+  expect(await replacements(service, [1, 2])).toEqual([2, null]);
+  await service.close();
+});
+
 it('a charge that is replaced already is not changed by the same lines', async () => {
   const service = await testService([...bareRecords(), charge(1)]);
   await service.import([charge(2, 1)]);

@@ -6,7 +6,7 @@ import { PDF } from '../../support/files.ts';
 import { big, NOWHERE, ORGANIZATION, OTHER_ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { sharedService } from '../../support/service.ts';
-import { places, refused } from './importing.ts';
+import { places, placesAtOnce, refused } from './importing.ts';
 
 const patient = (id: number, record: Readonly<Record<string, unknown>> = {}) =>
   line('PatientV1', { id, firstName: 'Imported', lastName: 'Patient', ...record });
@@ -47,7 +47,11 @@ describe('a refused import', () => {
       [line('Referral', { id: 'x' }), line('Referral', { id: 0 }), line('Referral', { id: 2 ** 53 })],
       ['1 id', '2 id', '3 id'],
     ],
-    ['an organization that no line tells of', [line('Referral', { id: 1 }, 'nosuch')], ['1 organizationId']],
+    [
+      'an organization that no line tells of',
+      [patient(1), line('Referral', { id: 1 }, 'nosuch'), line('Referral', { id: 2 }, 'nosuch')],
+      ['2 organizationId'],
+    ],
     ['an unknown field', [patient(1, { surname: 'x' })], ['1 surname']],
     ['a field of another kind', [patient(1, { production: { amount: 5 } })], ['1 production']],
     [
@@ -131,6 +135,7 @@ describe('a refused import', () => {
       [line('DocumentV1', { id: 1, name: 'a', mimeType: 'PNG', file: { content: PDF } })],
       ['1 file.content'],
     ],
+    ['an organization without an id', [{ type: 'Organization', timezone: 'UTC' }], ['1 id']],
     ['an organization without a zone', [{ type: 'Organization', id: 'x' }], ['1 timezone']],
     [
       'an organization with a bad id and zone',
@@ -167,6 +172,7 @@ describe('a refused import', () => {
     ['a deleted organization that has records', [{ type: 'Organization', id: ORGANIZATION, deleted: true }], ['1 id']],
   ])('names line and field: %s', async (_name, records, expected) => {
     expect(await places(service, records)).toEqual(expected);
+    expect(await placesAtOnce(service, records)).toEqual(expected);
   });
 
   it.each([
