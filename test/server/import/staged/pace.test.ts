@@ -5,11 +5,11 @@ import type { Reader } from '../../../../src/server/store/store.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A pace without pauses; `serve` notes in the audit log that somebody was served. */
-function open() {
+/** A pace without pauses when none are given; `serve` notes in the audit log that somebody was served. */
+function open(pause = 0) {
   let last = 5;
   const read = { get: async () => ({ last_id: last }) } as unknown as Reader;
-  return { pace: new Pace(read, { ...PACE, pause: 0 }), serve: () => void last++ };
+  return { pace: new Pace(read, { ...PACE, pause }), serve: () => void last++ };
 }
 
 it('takes as many records as fit in a tenth of a second while nobody is served, at most twice as many each time', async () => {
@@ -53,4 +53,26 @@ it('does not count the first look as somebody who is served', async () => {
   const { pace } = open();
   await pace.published(20, 1, 1);
   expect([await pace.next(), await pace.next()]).toEqual([40, 80]);
+});
+
+it('pauses as long as a transaction took, or as often as is said, while somebody is served', async () => {
+  for (const times of [1, 3]) {
+    const { pace, serve } = open(times);
+    const isOver = async () => {
+      let over = false;
+      const published = pace.published(20, 1, 40).then(() => (over = true));
+      await vi.advanceTimersByTimeAsync(0);
+      const atOnce = over;
+      await vi.advanceTimersByTimeAsync(40 * times - 1);
+      const before = over;
+      await vi.advanceTimersByTimeAsync(1);
+      await published;
+      return [atOnce, before];
+    };
+    await pace.next();
+    expect(await isOver()).toEqual([true, true]);
+    serve();
+    await pace.next();
+    expect(await isOver()).toEqual([false, false]);
+  }
 });
