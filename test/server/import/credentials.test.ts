@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { importFile } from '../../../src/server/import/importer.ts';
+import { listClients } from '../../../src/server/tokens/clients.ts';
 import { listTokens } from '../../../src/server/tokens/tokens.ts';
 import { entriesOf } from '../../contract/trail.ts';
 import { dump } from '../../support/dump.ts';
@@ -115,6 +116,8 @@ describe('credentials in an import', () => {
   it('are taken when that is said, each with an entry that says which', async () => {
     await imported(service, [token, client], true);
     expect(await status(service, TOKEN)).toBe(200);
+    const known = (await listClients(service.service.store.read)).find(({ clientId }) => clientId === client.clientId);
+    expect(known).toMatchObject({ label: 'imported', readOnly: false, locations: null });
     const { text } = await service.call('POST', '//oauth/client_credential/accesstoken', {
       token: null,
       organization: null,
@@ -150,7 +153,8 @@ describe('credentials in a store without an organization', () => {
 
   it('are entries of the audit log: who has imported what', async () => {
     const service = await testService([]);
-    await imported(service, [organization, token, client]);
+    const entries = await entriesOf(service, () => imported(service, [organization, token, client]));
+    expect(entries.at(-1)).toMatchObject({ operation: 'server.import', record_count: 3 });
     const rows = await service.service.store.read.all<Record<string, unknown>>(
       sql`SELECT who, operation, ids, client, org FROM audit_entries
         WHERE operation IN ('tokens.create', 'clients.create') ORDER BY id`,

@@ -1,13 +1,15 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { rowOf, type WireRecord } from '../../support/calls.ts';
+import { dump } from '../../support/dump.ts';
 import { PDF, PNG } from '../../support/files.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { places } from './importing.ts';
 
-const OTHER = Buffer.from('%PDF-1.4 another').toString('base64');
+/** Another one of the same size. */
+const OTHER = Buffer.from('%PDF-1.4\nother test\n%%EOF\n').toString('base64');
 const CROP = { fromX: 0, fromY: 0, width: 1, height: 1, ratio: 1 };
 const paper = (content: string, more: WireRecord = {}) =>
   line('DocumentV1', { id: 9, name: 'a', mimeType: 'PDF', file: { content }, ...more });
@@ -50,8 +52,15 @@ it.each<[string, readonly WireRecord[], readonly string[]]>([
 
 it('a document that is imported under the name of another one is numbered, and its tags are those of its last line', async () => {
   const service = await testService([...bareRecords(), paper(PDF, { tags: ['Old', 'Kept'] })]);
-  await service.import([paper(PDF, { tags: ['kept', 'New'] }), paper(PDF, { id: 10 })]);
-  expect(rowOf(await service.call('GET', '/documents/9'))).toMatchObject({ name: 'a.pdf', tags: ['kept', 'New'] });
+  await service.import([paper(OTHER, { tags: ['kept', 'New'] }), paper(PDF, { id: 10 })]);
+  const { guidName, ...found } = rowOf(await service.call('GET', '/documents/9'));
+  expect(found).toMatchObject({ name: 'a.pdf', tags: ['kept', 'New'] });
+  const file = join(service.path, 'files', String(guidName).slice(0, 2), `${guidName}-original`);
+  expect((await readFile(file)).toString('base64')).toBe(OTHER);
+  expect((await dump(service.service)).document_tags).toEqual([
+    expect.stringContaining('kept'),
+    expect.stringContaining('New'),
+  ]);
   expect(rowOf(await service.call('GET', '/documents/10')).name).not.toBe('a.pdf');
   await service.close();
 });
