@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dump } from '../../support/dump.ts';
-import { PDF } from '../../support/files.ts';
+import { PDF, PNG } from '../../support/files.ts';
 import { big, NOWHERE, ORGANIZATION, OTHER_ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { sharedService } from '../../support/service.ts';
@@ -134,6 +134,16 @@ describe('a refused import', () => {
       'an image that is none',
       [line('DocumentV1', { id: 1, name: 'a', mimeType: 'PNG', file: { content: PDF } })],
       ['1 file.content'],
+    ],
+    [
+      'a part of an image that is not in it',
+      [
+        line('DocumentV1', {
+          ...{ id: 1, name: 'a', mimeType: 'PNG' },
+          file: { content: PNG, fromX: 0, fromY: 0, width: 2, height: 1, ratio: 1 },
+        }),
+      ],
+      ['1 file.width'],
     ],
     ['an organization without an id', [{ type: 'Organization', timezone: 'UTC' }], ['1 id']],
     ['an organization without a zone', [{ type: 'Organization', id: 'x' }], ['1 timezone']],
