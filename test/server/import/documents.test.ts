@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import sql from 'sql-template-tag';
 import { expect, it } from 'vitest';
 import { rowOf, type WireRecord } from '../../support/calls.ts';
 import { dump } from '../../support/dump.ts';
@@ -62,6 +63,15 @@ it('a document that is imported under the name of another one is numbered, and i
     expect.stringContaining('New'),
   ]);
   expect(rowOf(await service.call('GET', '/documents/10')).name).not.toBe('a.pdf');
+  await service.close();
+});
+
+it('the files of a document that an import deletes are kept for as long as those of any other', async () => {
+  const service = await testService([...bareRecords(), image(CROP)], { fileRetentionDays: 7 });
+  await service.import([gone]);
+  const due = await service.service.store.read.all(sql`SELECT due_at FROM file_removals`);
+  expect(due).toEqual(ALL.map(() => ({ due_at: '2026-03-09T12:00:00.000Z' })));
+  expect((await filesOf(service)).length).toBe(ALL.length);
   await service.close();
 });
 

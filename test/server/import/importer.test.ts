@@ -134,7 +134,7 @@ describe('upserts', () => {
       const { read } = service.store;
       const found = await read.all(sql`SELECT name, timezone, created_date FROM organizations ORDER BY org`);
       const created_date = '2020-12-31T15:00:00.000Z';
-      expect(found[1]).toEqual({ name: 'Farther', timezone: 'Asia/Tokyo', created_date });
+      expect(found.slice(1)).toEqual([{ name: 'Farther', timezone: 'Asia/Tokyo', created_date }]);
       const claims = sql`SELECT filed_under FROM reference_records WHERE type = 'InsuranceClaim' AND id = 5`;
       expect(await read.all(claims)).toEqual([{ filed_under: null }]);
       await close();

@@ -69,12 +69,12 @@ describe('local times of an import (D7)', () => {
   });
 
   it('stand in the zone that the last line before them has told of', async () => {
-    const place = (zone: string) => line('Location', { id: 90, name: 'Moved', timezone: zone });
+    const place = (zone: string) => line('Location', { id: LOCATIONS.home, name: 'Moved', timezone: zone });
     const room = (location: number) => line('Operatory', { id: 91, location: { id: location } });
     const at = (id: number) => visit(id, { start: '2026-01-15T09:00:00', operatory: { id: 91 } });
     const lines = [
-      ...[place('America/New_York'), room(90), at(1), place('UTC'), at(2)],
-      ...[room(LOCATIONS.west), at(3), place('America/New_York'), room(90), at(4)],
+      ...[place('America/New_York'), room(LOCATIONS.home), at(1), place('UTC'), at(2)],
+      ...[room(LOCATIONS.west), at(3), place('America/New_York'), room(LOCATIONS.home), at(4)],
     ];
     const fresh = await testService([...bareRecords(), ...lines]);
     await service.import(lines);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import sql from 'sql-template-tag';
 import type { Reader } from '../../store/store.ts';
 
@@ -68,4 +67,8 @@ export class Pace {
   private isBusy(): boolean {
     return performance.now() - this.busySince < this.limits.busyForMs;
   }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
