@@ -36,18 +36,16 @@ describe('the prepared help', () => {
   });
 
   // Help is asked for twice on the long way, which is not prepared.
-  it.each(['patients list', 'patients:list', 'export', 'export bookmarks', 'aging report', 'patients', 'help', ''])(
-    'of %j is told as on the long way',
-    async (words) => {
-      const line = words.split(' ').filter((word) => word !== '');
-      for (const env of [{}, { MOLAR_SHELL: 'cmd' }]) {
-        const short = await molar(tmpdir(), [...line, '--help'], env);
-        expect(short).toEqual(await molar(tmpdir(), [...line, '--help', '--help'], env));
-        expect(short).toMatchObject({ code: 0, stderr: '' });
-        expect(short.stdout).toContain('\nUSAGE\n');
-      }
-    },
-  );
+  it.each([
+    ...['patients list', 'patients:list', 'export', 'patients', 'help', ''].map((words) => ({ words, env: {} })),
+    ...['aging report', 'export bookmarks'].map((words) => ({ words, env: { MOLAR_SHELL: 'cmd' } })),
+  ])('of $words is told as on the long way', async ({ words, env }) => {
+    const line = words.split(' ').filter((word) => word !== '');
+    const short = await molar(tmpdir(), [...line, '--help'], env);
+    expect(short).toEqual(await molar(tmpdir(), [...line, '--help', '--help'], env));
+    expect(short).toMatchObject({ code: 0, stderr: '' });
+    expect(short.stdout).toContain('\nUSAGE\n');
+  });
 
   it.each(['..', 'patients/list', 'constructor', 'patients lost'])('does not know %j', async (words) => {
     const ran = await molar(tmpdir(), [...words.split(' '), '--help']);
