@@ -1,0 +1,13 @@
+const { MOLAR_MIRROR_RUNS: RUNS, MOLAR_MIRROR_SEED: FIRST } = process.env;
+
+/** The seeds of random runs: `chosen`, where no number of them and no first one is asked for. */
+export function seedsOf(chosen: readonly string[]): readonly string[] {
+  if (RUNS === undefined && FIRST === undefined) return chosen;
+  return Array.from({ length: Number(RUNS ?? 8) }, (_, index) => String(Number(FIRST ?? 1) + index));
+}
+
+/** A practice for them: more records of most kinds than a small page has, and no more than that takes. */
+export const FEW = {
+  ...{ appointments: 12, documents: 10, events: 18, histories: 24, images: 10, missed: 10 },
+  ...{ patients: 28, plans: 12, reasons: 6, tags: 10, transactions: 36 },
+};
