@@ -8,8 +8,9 @@ import { rawRows, tamper } from '../../support/rawsql.ts';
 import type { TestService } from '../../support/service.ts';
 import { answer } from '../transport/script.ts';
 import { mirrorFolder, once, openFaithful, openServer, PAYMENT, syncTo } from './mirroring.ts';
+import { answered } from './network.ts';
 import { queried, wrongRows } from './oracle.ts';
-import { answered, serverRecords } from './practice.ts';
+import { serverRecords } from './practice.ts';
 
 const MINUTE = 60_000;
 const ONE = big(1);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import MirrorVerify from '../../../src/commands/mirror/verify.ts';
 import type { World } from '../../cli/runcommand.ts';
 import { LOCATIONS } from '../../support/ids.ts';
-import { allRecords, line } from '../../support/practice.ts';
+import { line } from '../../support/practice.ts';
 import { clock, mirrorFolder, openServer, runOnline, syncTo } from './mirroring.ts';
 import { queried } from './oracle.ts';
 
@@ -32,11 +32,12 @@ export const WANDA = line('PatientV1', {
   firstVisitDate: '2019-08-07T16:05:04.000Z',
 });
 
-/** A service, and a folder for de-identified mirrors of it and their keys, until the test ends. */
-export async function openPlace(records: Iterable<Readonly<Record<string, unknown>>> = [...allRecords(), WANDA]) {
+/** A service, with Wanda unless records are given, and a folder for de-identified mirrors, until the test ends. */
+export async function openPlace(records?: Parameters<typeof openServer>[0]) {
   const { folder, file } = await mirrorFolder();
   const key = join(folder, 'the.key');
   const { service, env } = await openServer(records);
+  if (records === undefined) await service.import([WANDA]);
   // The clock of the service stands: a year that ends meanwhile changes nothing.
   const own = { env, clock: { ...clock, now: service.clock.now } };
   const run = (id: string, command: unknown, words: readonly string[], world: World = {}) =>

@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import MirrorExport from '../../../src/commands/mirror/export.ts';
-import { openNetwork } from '../../../src/core/transport/network.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { Draws } from '../../faithful/random.ts';
 import { PATIENTS } from '../../support/ids.ts';
 import { organizationRecords, tokenRecords } from '../../support/practice.ts';
 import type { TestService } from '../../support/service.ts';
 import { contentOf, openPlace, WANDA } from './deidentified.ts';
+import { answered, disturbed, openNetwork, without } from './network.ts';
 import { queried, TABLES } from './oracle.ts';
 import { bytesBelow, Finder, originalsOf } from './originals.ts';
-import { answered, changeSomething, disturbed, serverRecords, without } from './practice.ts';
+import { changeSomething, serverRecords } from './practice.ts';
 
 type Place = Awaited<ReturnType<typeof openPlace>>;
 

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import MirrorTables from '../../../src/commands/mirror/tables.ts';
-import { openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand } from '../../cli/runcommand.ts';
-import { TestClock } from '../../support/clock.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { openNetwork } from './network.ts';
 import { queried } from './oracle.ts';
 import { listening } from './practice.ts';
 
@@ -20,7 +19,7 @@ let folder: string;
 let file: string;
 
 beforeAll(async () => {
-  service = await testService(undefined, { clock: new TestClock(Date.now()) });
+  service = await testService();
   folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
   file = join(folder, 'practice.db');
   const env = await listening(service);

@@ -8,7 +8,7 @@ import { PATIENTS } from '../../support/ids.ts';
 import type { TestService } from '../../support/service.ts';
 import { answer } from '../transport/script.ts';
 import { mirrorFolder, openServer, syncTo } from './mirroring.ts';
-import { answered } from './practice.ts';
+import { answered } from './network.ts';
 
 let service: TestService;
 let folder: string;

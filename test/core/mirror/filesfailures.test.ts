@@ -5,7 +5,7 @@ import type { World } from '../../cli/runcommand.ts';
 import { PATIENTS } from '../../support/ids.ts';
 import type { TestService } from '../../support/service.ts';
 import { mirrorFolder, openServer, syncTo } from './mirroring.ts';
-import { disturbed } from './practice.ts';
+import { disturbed } from './network.ts';
 
 let service: TestService;
 let folder: string;

@@ -6,7 +6,7 @@ import { runCommand } from '../../cli/runcommand.ts';
 import type { Faithful } from '../../faithful/service.ts';
 import { answer } from '../transport/script.ts';
 import { mirrorFolder, openFaithful, openServer, syncTo } from './mirroring.ts';
-import { answered } from './practice.ts';
+import { answered } from './network.ts';
 
 /** More waits than a run has that comes to its end. */
 const MANY = 300;

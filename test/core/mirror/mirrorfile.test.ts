@@ -10,8 +10,8 @@ import type { Faithful, Options } from '../../faithful/service.ts';
 import type { Fields } from '../../faithful/store.ts';
 import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { mirrorFolder, openFaithful, runOnline } from './mirroring.ts';
+import { answered } from './network.ts';
 import { queried, TABLES, wrongRows } from './oracle.ts';
-import { answered } from './practice.ts';
 
 let service: Faithful;
 let folder: string;

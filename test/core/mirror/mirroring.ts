@@ -3,16 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
-import { openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand, type World } from '../../cli/runcommand.ts';
 import { type Faithful, type Options, startFaithful } from '../../faithful/service.ts';
-import { TestClock } from '../../support/clock.ts';
+import { START } from '../../support/clock.ts';
 import { LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { testService } from '../../support/service.ts';
-import { disturbed, listening } from './practice.ts';
+import { disturbed, openNetwork } from './network.ts';
+import { listening } from './practice.ts';
 
-/** The clock of this computer, on which waits take no time. */
-export const clock = { now: Date.now, sleep: async () => {} };
+let time = START;
+
+/** The clock of this computer: it begins where our server's does, and goes on with each look; waits take no time. */
+export const clock = { now: () => ++time, sleep: async () => {} };
 
 /** A payment, without an id, whose correction and deletion the stream does not tell. */
 export const PAYMENT = {
@@ -27,16 +29,16 @@ export async function mirrorFolder(): Promise<{ readonly folder: string; readonl
   return { folder, file: join(folder, 'practice.db') };
 }
 
-/** Our server, closed after the test, and what connects the command line to it; its clock begins at the present. */
+/** Our server, closed after the test, and what connects the command line to it. */
 export async function openServer(...[records, options]: Parameters<typeof testService>) {
-  const service = await testService(records, { clock: new TestClock(Date.now()), ...options });
+  const service = await testService(records, options);
   onTestFinished(() => service.close());
   return { service, env: await listening(service) };
 }
 
 /** A service that keeps the specification and no more, closed after the test; its moods are plain where none are given. */
 export async function openFaithful(options: Options): Promise<Faithful> {
-  const service = await startFaithful({ moods: {}, ...options });
+  const service = await startFaithful({ moods: {}, now: clock.now, ...options });
   onTestFinished(() => service.close());
   return service;
 }

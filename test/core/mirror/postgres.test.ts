@@ -9,9 +9,10 @@ import MirrorTables from '../../../src/commands/mirror/tables.ts';
 import { jsonFailure, type Ran } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
+import { disturbed } from './network.ts';
 import { queried } from './oracle.ts';
 import { Mirror } from './postgresmirror.ts';
-import { changeSomething, disturbed } from './practice.ts';
+import { changeSomething } from './practice.ts';
 
 describe('a mirror in PostgreSQL', () => {
   postgresTest('equals the server after changes between syncs and during them', (database) =>

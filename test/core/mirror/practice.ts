@@ -1,11 +1,9 @@
-import type { Network, NetworkOptions } from '../../../src/core/transport/network.ts';
-import { openNetwork } from '../../../src/core/transport/network.ts';
-import type { IncomingResponse } from '../../../src/core/transport/send.ts';
 import { ImportRefused } from '../../../src/server/import/lines.ts';
 import type { Draws } from '../../faithful/random.ts';
 import { big, LOCATIONS, OPERATORIES, ORGANIZATION, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
 import { line } from '../../support/practice.ts';
 import type { TestService } from '../../support/service.ts';
+import { serveAt } from './network.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -23,6 +21,7 @@ export async function listening(
 ): Promise<Readonly<Record<string, string>>> {
   tellTime(service);
   const url = await service.app.listen({ host: '127.0.0.1', port });
+  serveAt(url, service);
   return { MOLAR_URL: url, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: TOKENS.full };
 }
 
@@ -189,61 +188,3 @@ const WEEKLY = {
   recurrenceFrequency: 1,
   recurrenceDays: ['TUESDAY'],
 } as const;
-
-/**
- * A network to a service in this process, without sockets, which take most of the time of a short sync; but for its stream,
- * which has to be heard while it is sent. The clock of the service is told with each response.
- */
-export function inProcess({ app, clock }: Pick<TestService, 'app' | 'clock'>) {
-  return (options: NetworkOptions): Network => {
-    const network = openNetwork(options);
-    const send: Network['send'] = async (request) => {
-      const { method, url, headers, body, signal } = request;
-      const { pathname, search } = new URL(url);
-      if (pathname.endsWith('/stream') || (body !== undefined && typeof body !== 'string'))
-        return network.send(request);
-      signal?.throwIfAborted();
-      const { 'accept-encoding': _, ...plain } = headers;
-      const answer = await app.inject({
-        ...{ method: method as 'GET', url: pathname + search, headers: plain },
-        ...(body !== undefined && { payload: body }),
-      });
-      const told = Object.entries(answer.headers).map(([name, value]) => [name, String(value)]);
-      return {
-        status: answer.statusCode,
-        headers: { ...Object.fromEntries(told), date: new Date(clock.now()).toUTCString() },
-        body: (async function* () {
-          yield answer.rawPayload;
-        })(),
-      };
-    };
-    return { ...network, send };
-  };
-}
-
-type Other = IncomingResponse | string | undefined;
-
-/** A network on which something may answer in place of the service: a response, or another address. */
-export function answered(by: (url: string) => Other | Promise<Other>) {
-  return (options: NetworkOptions): Network => {
-    const network = openNetwork(options);
-    const send: Network['send'] = async (request) => {
-      const other = await by(request.url);
-      return typeof other === 'object' ? other : network.send({ ...request, url: other ?? request.url });
-    };
-    return { ...network, send };
-  };
-}
-
-/** A network on which something happens before a request now and then. */
-export function disturbed(before: (url: string) => Promise<void>) {
-  return answered(async (url) => {
-    await before(url);
-    return url;
-  });
-}
-
-/** A network to a service that has nothing at addresses with this text. */
-export function without(part: string) {
-  return answered((url) => url.replace(part, '/nothing'));
-}

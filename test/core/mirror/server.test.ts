@@ -4,12 +4,14 @@ import { localFailure } from '../../../src/core/failure.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import type { World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
+import { START } from '../../support/clock.ts';
 import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { line } from '../../support/practice.ts';
 import type { TestService } from '../../support/service.ts';
 import { clock, mirrorFolder, openServer, syncTo } from './mirroring.ts';
+import { disturbed, without } from './network.ts';
 import { queried, TABLES, wrongRows, wrongTables } from './oracle.ts';
-import { changeSomething, disturbed, inProcess, serverRecords, without } from './practice.ts';
+import { changeSomething, serverRecords } from './practice.ts';
 import { troubled } from './troubles.ts';
 
 const PAYMENT = {
@@ -119,20 +121,16 @@ async function follow(seed: string): Promise<void> {
     const hasStream = draws.chance(0.7);
     const busy = await sync(draws.chance(0.3) ? ['--history'] : [], {
       signal: killed.signal,
-      openNetwork: troubled(
-        network,
-        {
-          before: async () => {
-            if (alive-- <= 0) killed.abort(localFailure('run.interrupted', 'Killed.'));
-            if (left-- > 0 && draws.chance(0.4))
-              changing = changing.then(() => changeSomething(service, draws)).then(() => positions.note());
-            await changing;
-          },
-          hasStream: () => hasStream,
-          ...{ cuts: 0.05, repeats: 0.5 },
+      openNetwork: troubled(network, {
+        before: async () => {
+          if (alive-- <= 0) killed.abort(localFailure('run.interrupted', 'Killed.'));
+          if (left-- > 0 && draws.chance(0.4))
+            changing = changing.then(() => changeSomething(service, draws)).then(() => positions.note());
+          await changing;
         },
-        inProcess(service),
-      ),
+        hasStream: () => hasStream,
+        ...{ cuts: 0.05, repeats: 0.5 },
+      }),
     });
     if (!killed.signal.aborted) {
       expect(busy.exitCode, busy.stderr).toBe(0);
@@ -143,7 +141,7 @@ async function follow(seed: string): Promise<void> {
     service.clock.advance(draws.whole(0, 2) * 10 * 60_000);
     const hasStreamNow = draws.chance(0.7);
     const quiet = await sync([], {
-      openNetwork: troubled(network, { hasStream: () => hasStreamNow, repeats: 0.5 }, inProcess(service)),
+      openNetwork: troubled(network, { hasStream: () => hasStreamNow, repeats: 0.5 }),
     });
     expect(quiet.exitCode, quiet.stderr).toBe(0);
     expect(await wrong()).toEqual({});
@@ -234,7 +232,7 @@ describe('a mirror of our server', () => {
   it('asks at most twelve times when nothing has changed', async () => {
     await open();
     await sync();
-    let time = Date.now();
+    let time = START;
     let last = 0;
     const { json: summary } = await sync([], {
       clock: { ...clock, now: () => ++time },

@@ -2,7 +2,6 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { TestClock } from '../../support/clock.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { syncTo } from './mirroring.ts';
 import { listening, serverRecords } from './practice.ts';
@@ -24,7 +23,7 @@ export function stillPractice(): () => StillPractice {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'molar-mirror-'));
     const file = join(folder, 'practice.db');
-    const service = await testService(undefined, { clock: new TestClock(Date.now()) });
+    const service = await testService();
     const env = await listening(service);
     const { exitCode, stderr } = await syncTo(file, [], { env });
     expect(exitCode, stderr).toBe(0);

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
-import { openNetwork } from '../../../src/core/transport/network.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import type { World } from '../../cli/runcommand.ts';
 import { Draws } from '../../faithful/random.ts';
@@ -9,6 +8,7 @@ import { big, CLAIMS, PATIENTS } from '../../support/ids.ts';
 import { allRecords, line } from '../../support/practice.ts';
 import type { TestService } from '../../support/service.ts';
 import { mirrorFolder, once, openServer, PAYMENT, syncTo } from './mirroring.ts';
+import { openNetwork } from './network.ts';
 import { queried, wrongTables } from './oracle.ts';
 import { serverRecords } from './practice.ts';
 import { troubled } from './troubles.ts';

@@ -1,5 +1,6 @@
-import { type Network, type NetworkOptions, openNetwork } from '../../../src/core/transport/network.ts';
+import type { Network, NetworkOptions } from '../../../src/core/transport/network.ts';
 import type { Draws } from '../../faithful/random.ts';
+import { openNetwork } from './network.ts';
 
 /** What may happen while a sync runs. */
 export interface Troubles {
@@ -17,18 +18,14 @@ export interface Troubles {
 }
 
 /** A network on which things go wrong, the same ones for the same draws as far as requests come in the same order. */
-export function troubled(
-  draws: Draws,
-  { before, hasStream, cuts = 0, repeats = 0 }: Troubles,
-  open: (options: NetworkOptions) => Network = openNetwork,
-) {
+export function troubled(draws: Draws, { before, hasStream, cuts = 0, repeats = 0 }: Troubles) {
   const told: Told[] = [];
   const again = (reached: number) => {
     const known = told.filter(({ number }) => number <= reached);
     return known.length > 0 && draws.chance(repeats) ? draws.one(known).frame : '';
   };
   return (options: NetworkOptions): Network => {
-    const network = open(options);
+    const network = openNetwork(options);
     const send: typeof network.send = async (request) => {
       await before?.();
       const isStream = request.url.includes('/stream');

@@ -6,8 +6,8 @@ import type { IncomingResponse } from '../../../src/core/transport/send.ts';
 import type { Faithful } from '../../faithful/service.ts';
 import { answer, success } from '../transport/script.ts';
 import { mirrorFolder, openFaithful, runOnline, syncTo } from './mirroring.ts';
+import { answered } from './network.ts';
 import { queried } from './oracle.ts';
-import { answered } from './practice.ts';
 
 let service: Faithful;
 let file: string;

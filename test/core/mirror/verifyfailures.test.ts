@@ -7,8 +7,8 @@ import { jsonFailure } from '../../cli/runcommand.ts';
 import type { Faithful } from '../../faithful/service.ts';
 import { answer } from '../transport/script.ts';
 import { mirrorFolder, openFaithful, runOnline } from './mirroring.ts';
+import { answered } from './network.ts';
 import { queried } from './oracle.ts';
-import { answered } from './practice.ts';
 
 let service: Faithful;
 let file: string;

@@ -4,13 +4,15 @@ import { openConnection } from '../../../src/sqlite/open.ts';
 import type { World } from '../../cli/runcommand.ts';
 import type { Faithful } from '../../faithful/service.ts';
 import type { Fields, Resource } from '../../faithful/store.ts';
+import { START } from '../../support/clock.ts';
 import { big, LOCATIONS, PATIENTS } from '../../support/ids.ts';
 import { line } from '../../support/practice.ts';
 import type { TestService } from '../../support/service.ts';
 import { answer } from '../transport/script.ts';
 import { clock, mirrorFolder, openFaithful, openServer, syncTo } from './mirroring.ts';
+import { answered, disturbed } from './network.ts';
 import { queried, wrongRows } from './oracle.ts';
-import { answered, disturbed, serverRecords } from './practice.ts';
+import { serverRecords } from './practice.ts';
 
 let file: string;
 
@@ -137,7 +139,7 @@ it('what changed shortly before the last sync, or has no time of change, is foun
   const [late, undated] = service.records('patients').map(({ id }) => Number(id)) as [number, number];
   service.edit('patients', undated, { lastModified: null });
   expect(await sync()).toEqual([]);
-  const minutes = (count: number) => new Date(Date.now() - count * 60_000).toISOString();
+  const minutes = (count: number) => new Date(START - count * 60_000).toISOString();
   service.edit('patients', late, { lastName: 'Late', lastModified: minutes(4) });
   service.edit('patients', undated, { lastName: 'Undated', lastModified: null });
   expect(await sync()).toEqual([]);
@@ -229,7 +231,7 @@ it('what changes while a first load runs is right at its end', async () => {
 
 it('says how changes and deletions are known, and as of when: the start of the last run', async () => {
   const service = await openFaithful({ seed: 'known' });
-  let time = Date.now();
+  let time = START;
   let began: number | undefined;
   service.onRequest = () => {
     began ??= time;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import NamesLearn from '../../../src/commands/names/learn.ts';
-import { openNetwork } from '../../../src/core/transport/network.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
+import { openNetwork } from './network.ts';
 import { queried } from './oracle.ts';
 
 let service: Faithful;
