@@ -80,10 +80,7 @@ describe('a database of data', () => {
     await (await openPostgresStore(database.url)).close();
     // As whoever keeps the database may have set them.
     const timeouts = ['statement_timeout', 'idle_in_transaction_session_timeout'];
-    const limited = own(database).replace(
-      'options=',
-      `options=${timeouts.map((name) => `-c%20${name}=60000%20`).join('')}`,
-    );
+    const limited = withOptions(own(database), timeouts.map((name) => `-c ${name}=60000`).join(' '));
     const opened = await openDataLocation({ data: practice.fresh(), database: limited });
     expect(await opened.live.get(sql`SELECT current_setting('statement_timeout') AS value`)).toEqual({ value: '1min' });
     const snapshot = await opened.snapshot();
@@ -130,7 +127,7 @@ describe('a database of data', () => {
   postgresTest('is held against whatever writes to it, and can be read', async (database) => {
     await (await openPostgresStore(database.url)).close();
     // However long it is held.
-    const hasty = own(database).replace('options=', 'options=-c%20idle_in_transaction_session_timeout=1%20');
+    const hasty = withOptions(own(database), '-c idle_in_transaction_session_timeout=1');
     const opened = await openDataLocation({ data: practice.fresh(), database: hasty });
     const release = await opened.hold();
     await onPostgres(async (client) => {
@@ -200,6 +197,13 @@ describe('a database of data', () => {
     },
   );
 });
+
+/** An address of a database with more options for its connections, whether or not it has some. */
+function withOptions(url: string, more: string): string {
+  const address = new URL(url);
+  address.searchParams.set('options', `${more} ${address.searchParams.get('options') ?? ''}`.trim());
+  return address.href.replaceAll('+', '%20');
+}
 
 /** What comes of something while somebody writes to the database of a folder. */
 function inDatabaseHeld<T>(data: string, work: () => Promise<T>): Promise<unknown> {
