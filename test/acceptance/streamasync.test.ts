@@ -107,14 +107,14 @@ test.each([
   ['--json', '--fields', 'scheduledAmount'],
   ['--format', 'table', '--location', '7000000000005'],
   ['--csv', '--timezone', 'Asia/Tokyo'],
-])('production report --async %s writes the bytes of the report', async (...flags) => {
+])('locationproductionnetschedule report --async %s writes the bytes of the report', async (...flags) => {
   const line = ['locationproductionnetschedule', 'report', '--from', '2026-03-02', '--range', '10', ...flags];
   const [reported, delivered] = await Promise.all([run(...line), run(...line, '--async')]);
   expect(delivered).toEqual({ ...reported, stderr: '' });
   expect(delivered.stdout.split('\n').length).toBeGreaterThan(10);
 });
 
-test('production report --async ends with 4 where nothing is scheduled', async () => {
+test('locationproductionnetschedule report --async ends with 4 where nothing is scheduled', async () => {
   const line = ['locationproductionnetschedule', 'report', '--from', '2030-01-01', '--csv'];
   const [reported, delivered] = [await run(...line), await run(...line, '--async')];
   expect(delivered).toMatchObject({ code: 4, stdout: '' });
