@@ -40,14 +40,24 @@ export class AmqpSource implements StreamSource {
     const queue = new AsyncQueue<ConsumeMessage>();
     const model = await this.attempt(() => this.openModel(signal));
     let channel: Channel | undefined;
-    model.on('error', (cause) => queue.end(this.failure(cause)));
-    model.on('close', (cause) => queue.end(this.failure(cause)));
+    let lost: unknown;
+    const lose = (cause: unknown) => {
+      lost ??= this.failure(cause);
+      queue.end(lost);
+    };
+    model.on('error', lose);
+    model.on('close', lose);
+    // What is asked of a broker that closes the connection fails first; the connection then says why.
+    const setUp = <T>(work: () => Promise<T>) =>
+      this.attempt(() => withTimeout(work(), TIMEOUT, signal)).catch((cause: unknown) => {
+        throw lost ?? cause;
+      });
     try {
-      const opened = await this.attempt(() => withTimeout(model.createChannel(), TIMEOUT, signal));
+      const opened = await setUp(() => model.createChannel());
       channel = opened;
       // It ends with an error, or with its connection, which says why.
       opened.on('error', (cause) => queue.end(this.failure(cause)));
-      await this.attempt(() => withTimeout(this.consume(opened, queue), TIMEOUT, signal));
+      await setUp(() => this.consume(opened, queue));
       this.wasConnected = true;
       yield { kind: 'opened', position: undefined };
       yield* this.items(opened, queue, signal);

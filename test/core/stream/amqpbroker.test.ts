@@ -174,6 +174,16 @@ describe('a listener at a broker', () => {
     expect(String(ended)).toContain(`127.0.0.1:${broker.port}: `);
   });
 
+  it.each(['ChannelOpen', 'QueueDeclare', 'BasicConsume'])(
+    'says why the broker closes the connection when it is asked for %s',
+    async (on) => {
+      broker.answer = ({ name }) => (name === on ? ['ConnectionClose', reply(320, 'FORCED'), 0] : undefined);
+      const ended = await connect(sourceOf());
+      expect(ended).toBeInstanceOf(ConnectionLost);
+      expect(String(ended)).toMatch(/320.*FORCED/);
+    },
+  );
+
   it('waits two seconds for each end that the broker does not confirm', async () => {
     broker.answer = ({ name }) => (name.endsWith('Close') ? null : undefined);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

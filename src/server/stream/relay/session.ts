@@ -1,5 +1,6 @@
 import { nowOf } from '../../clock.ts';
 import { findOrganizationByKey } from '../../organizations.ts';
+import { pause } from '../../pause.ts';
 import type { Service } from '../../service.ts';
 import { traced } from '../../tracing/tracing.ts';
 import { resyncMessage, type SentMessage } from '../outbox.ts';
@@ -119,7 +120,8 @@ export class Session {
     // What a broken connection leaves unconfirmed is sent again on the next one.
     if (this.broker.broken.aborted) return;
     if (!taken) {
-      this.refusing.abort(new Error('The broker refused a message.'));
+      // A channel that ends refuses what it has not confirmed, just before its connection says why it is gone.
+      queueMicrotask(() => this.refusing.abort(new Error('The broker refused a message.')));
       return;
     }
     const confirmed = this.window.confirm(index);
@@ -134,11 +136,14 @@ export class Session {
   }
 
   private async lastConfirms(): Promise<void> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), LAST_CONFIRMS_MS);
-    const over = AbortSignal.any([late.signal, this.broker.broken]);
-    over.addEventListener('abort', () => this.wake(), { once: true });
-    while (this.window.size > 0 && !over.aborted) await this.settledOne();
-    clearTimeout(timer);
+    let isOver = false;
+    const done = new AbortController();
+    const over = pause(LAST_CONFIRMS_MS, AbortSignal.any([this.broker.broken, done.signal])).then(() => {
+      isOver = true;
+      this.wake();
+    });
+    while (this.window.size > 0 && !isOver) await this.settledOne();
+    done.abort();
+    await over;
   }
 }

@@ -108,6 +108,18 @@ describe('openBroker', () => {
     await close();
   });
 
+  it('says why it is closed in the turn in which it gives up what is unconfirmed', async () => {
+    const { publish, broken, close } = await open();
+    broker.answer = ({ name }) => (name === 'BasicPublish' ? null : undefined);
+    const given = new Promise<[boolean, string]>((resolve) => {
+      publish(message(7), (taken) => queueMicrotask(() => resolve([taken, String(broken.reason)])));
+    });
+    await expect.poll(() => broker.published.length).toBe(1);
+    broker.send('ConnectionClose', { ...reply, replyCode: 320 }, 0);
+    expect(await given).toEqual([false, expect.stringMatching(/320.*GONE/)]);
+    await close();
+  });
+
   it('has no room for more than a little at once, until that is sent, or the connection is gone', async () => {
     const { publish, drained, broken } = await open();
     const before = getEventListeners(broken, 'abort');

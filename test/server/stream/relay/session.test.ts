@@ -253,6 +253,14 @@ describe('a connection of a relay', () => {
     const cut = await session();
     cut.broken.abort(new Error('cut'));
     await expect(cut.pumping).rejects.toThrow('cut');
+    // A channel that ends gives up what is unconfirmed, in the same turn in which its connection says why.
+    const closed = await session();
+    closed.script.confirms = false;
+    await write(1);
+    await expect.poll(closed.texts).toHaveLength(1);
+    closed.settle[0]?.(false);
+    closed.broken.abort(new Error('closed by an administrator'));
+    await expect(closed.pumping).rejects.toThrow('closed by an administrator');
   });
 
   it('has 500 messages in flight at most, and waits for none of them once the connection is gone', async () => {
