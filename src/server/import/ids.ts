@@ -34,7 +34,7 @@ export class ImportedIds {
   /** Reserves all ids, so that none is ever allocated again. */
   async settle(): Promise<void> {
     for (const [org, types] of this.organizations) {
-      for (const [type, { highest }] of types) await raiseSequence(this.tx, org, type, highest);
+      for (const [type, { highest }] of types) if (highest > 0) await raiseSequence(this.tx, org, type, highest);
     }
   }
 

@@ -126,7 +126,7 @@ async function* splitLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<re
       size = 0;
       start = end + 1;
     }
-    yield lines;
+    if (lines.length > 0) yield lines;
     line += lines.length;
     pending.push(chunk.subarray(start));
     size += chunk.length - start;

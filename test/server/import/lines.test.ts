@@ -113,7 +113,7 @@ describe('readLines', () => {
   const ended = Buffer.concat([long, Buffer.from('\n')]);
   const end = ended.subarray(HALF);
 
-  /** How many lines there are in chunks; none of them is parsed. */
+  /** How many groups of lines are read from chunks. */
   async function counted(chunks: readonly Buffer[]): Promise<number> {
     let groups = 0;
     for await (const _ of readLines(Readable.from(chunks), new ProblemList())) groups++;

@@ -37,8 +37,8 @@ export async function writeCounters(
     if (sequence !== undefined) {
       await tx.all(sql`SELECT setval(${sequence}, ${last})`);
     } else if (dialect === 'sqlite') {
-      await tx.run(sql`DELETE FROM sqlite_sequence WHERE name = ${table}`);
-      await tx.run(sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`);
+      const known = await tx.run(sql`UPDATE sqlite_sequence SET seq = max(seq, ${last}) WHERE name = ${table}`);
+      if (known === 0) await tx.run(sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`);
     }
   }
 }
