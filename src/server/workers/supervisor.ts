@@ -12,6 +12,7 @@ import { DEFAULT_BUDGETS } from '../budgets/limits.ts';
 import { MEMORY } from '../datafolder.ts';
 import { onHangup } from '../http/tls.ts';
 import type { ToldMetrics } from '../metrics/route.ts';
+import { pause } from '../pause.ts';
 import { type DemoAccess, hostOf, type RunningServer, type ServeOptions } from '../serve.ts';
 import type { Role, Seat } from './member.ts';
 import { Slot } from './slot.ts';
@@ -95,8 +96,9 @@ class Supervisor {
   async end(): Promise<void> {
     this.forgetHangup();
     this.listener.close();
-    const ended = Promise.all(this.slots.map((slot) => slot.end()));
-    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, END_MS).unref())]);
+    const over = new AbortController();
+    const ended = Promise.all(this.slots.map((slot) => slot.end())).finally(() => over.abort());
+    await Promise.race([ended, pause(END_MS, over.signal)]);
     for (const slot of this.slots) slot.kill();
     for (const socket of this.waiting.keys()) socket.destroy();
     await removeTree(this.folder);

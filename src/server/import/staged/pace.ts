@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag';
+import { pause } from '../../pause.ts';
 import type { Reader } from '../../store/store.ts';
 
 /** How an import takes turns with those who read and write meanwhile. Times in milliseconds. */
@@ -61,14 +62,10 @@ export class Pace {
   async published(records: number, workMs: number, totalMs: number): Promise<void> {
     const measured = workMs / records;
     this.perRecord = this.perRecord === 0 ? measured : (this.perRecord * 3 + measured) / 4;
-    if (this.isBusy()) await sleep(totalMs * this.limits.pause);
+    if (this.isBusy()) await pause(totalMs * this.limits.pause);
   }
 
   private isBusy(): boolean {
     return performance.now() - this.busySince < this.limits.busyForMs;
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
