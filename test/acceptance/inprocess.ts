@@ -26,7 +26,8 @@ export async function molarHere(
 }
 
 const HOME = process.cwd();
-/** Commands that run in a folder now. */
+/** The folder of the commands that run now, and how many they are. */
+let current = '';
 let running = 0;
 
 /** As `molarHere`, in a folder, which is that of this process meanwhile; only what is in the same folder runs at the same time. */
@@ -36,7 +37,8 @@ export async function molarIn(
   env: Env = {},
   stdin: string | Uint8Array = '',
 ): Promise<Ended> {
-  if (running > 0 && process.cwd() !== folder) throw new Error(`A command is running in ${process.cwd()}.`);
+  if (running > 0 && current !== folder) throw new Error(`A command is running in ${current}.`);
+  current = folder;
   process.chdir(folder);
   running++;
   try {
