@@ -72,6 +72,7 @@ export class ScriptedBroker {
   connections = 0;
   answer: Answer = () => undefined;
   private socket: Socket | undefined;
+  private readonly sockets = new Set<Socket>();
   private coming: Asked | undefined;
   private properties: Fields = {};
   private text: Buffer[] = [];
@@ -124,7 +125,7 @@ export class ScriptedBroker {
   }
 
   async close(): Promise<void> {
-    this.cut();
+    for (const socket of this.sockets) socket.destroy();
     this.server.close();
     await once(this.server, 'close');
   }
@@ -132,6 +133,8 @@ export class ScriptedBroker {
   private serve(socket: Socket): void {
     this.connections++;
     this.socket = socket;
+    this.sockets.add(socket);
+    socket.once('close', () => this.sockets.delete(socket));
     let bytes = Buffer.alloc(0);
     let begun = false;
     socket.on('error', () => undefined);

@@ -137,8 +137,10 @@ describe('stream listen', () => {
     expect([late.exitCode, JSON.parse(late.stdout)]).toEqual([3, messages]);
     expect(await listen(['--json'], { script: new Script(refused()) })).toMatchObject({ exitCode: 3, stdout: '' });
     const stop = new AbortController();
-    const script = new Script(streamAnswer([], { hangs: true }));
-    setImmediate(() => stop.abort(localFailure('run.interrupted', 'Interrupted.')));
+    const script = new Script(() => {
+      setImmediate(() => stop.abort(localFailure('run.interrupted', 'Interrupted.')));
+      return streamAnswer([], { hangs: true });
+    });
     // That nothing came is a result, too.
     expect(await listen(['--json'], { script, signal: stop.signal })).toMatchObject({ exitCode: 130, stdout: '[]\n' });
   });
