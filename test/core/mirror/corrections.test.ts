@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { localFailure } from '../../../src/core/failure.ts';
+import { openNetwork as openSockets } from '../../../src/core/transport/network.ts';
 import type { World } from '../../cli/runcommand.ts';
 import { TestClock } from '../../support/clock.ts';
 import { big, PATIENTS } from '../../support/ids.ts';
@@ -69,14 +70,15 @@ it.each([
 
 it('a correction of what a load had read that was killed is found', async () => {
   const killed = new AbortController();
-  const openNetwork = once('/transactions?', 14, async () => killed.abort(localFailure('run.interrupted', 'Killed.')));
+  const kill = async () => killed.abort(localFailure('run.interrupted', 'Killed.'));
+  const openNetwork = once('/transactions?', 14, kill, openSockets);
   const words = ['transactions', '--page-size', '1', '--parallel', '1'];
   expect((await sync(words, { openNetwork, signal: killed.signal })).exitCode).not.toBe(0);
   expect(isActive()).toEqual([{ active: 1 }]);
   await correct();
   service.clock.advance(30 * MINUTE);
   await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName: 'Annie' } });
-  expect((await sync(words)).exitCode).toBe(0);
+  expect((await sync(words, { openNetwork: openSockets })).exitCode).toBe(0);
   await expectCorrected();
 });
 

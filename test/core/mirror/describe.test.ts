@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import MirrorSync from '../../../src/commands/mirror/sync.ts';
 import MirrorTables from '../../../src/commands/mirror/tables.ts';
+import { openNetwork } from '../../../src/core/transport/network.ts';
 import { runCommand } from '../../cli/runcommand.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { openNetwork } from './network.ts';
 import { queried } from './oracle.ts';
 import { listening } from './practice.ts';
 

@@ -55,9 +55,9 @@ export function syncTo(to: string, words: readonly string[], world: World) {
 }
 
 /** A network on which something happens once, before the request whose address has this text for the nth time. */
-export function once(text: string, nth: number, work: () => Promise<unknown>) {
+export function once(text: string, nth: number, work: () => Promise<unknown>, open = openNetwork) {
   let count = 0;
   return disturbed(async (url) => {
     if (url.includes(text) && ++count === nth) await work();
-  });
+  }, open);
 }

@@ -16,7 +16,8 @@ export function serveAt(url: string, service: Served): void {
 
 /**
  * A network to the services of this process without sockets, which take a third of the time of a short sync; but for
- * their streams, which have to be heard while they are sent. The clock of a service is told with each response.
+ * their streams, which have to be heard while they are sent. The clock of a service is told with each response. A first
+ * sync of everything (describe.test.ts) and one that is killed (corrections.test.ts) use sockets with our server all the same.
  */
 export function openNetwork(options: NetworkOptions = {}): Network {
   const network = openSockets(options);
@@ -47,9 +48,9 @@ export function openNetwork(options: NetworkOptions = {}): Network {
 type Other = IncomingResponse | string | undefined;
 
 /** A network on which something may answer in place of the service: a response, or another address. */
-export function answered(by: (url: string) => Other | Promise<Other>) {
+export function answered(by: (url: string) => Other | Promise<Other>, open = openNetwork) {
   return (options: NetworkOptions): Network => {
-    const network = openNetwork(options);
+    const network = open(options);
     const send: Network['send'] = async (request) => {
       const other = await by(request.url);
       return typeof other === 'object' ? other : network.send({ ...request, url: other ?? request.url });
@@ -59,11 +60,11 @@ export function answered(by: (url: string) => Other | Promise<Other>) {
 }
 
 /** A network on which something happens before a request now and then. */
-export function disturbed(before: (url: string) => Promise<void>) {
+export function disturbed(before: (url: string) => Promise<void>, open = openNetwork) {
   return answered(async (url) => {
     await before(url);
     return url;
-  });
+  }, open);
 }
 
 /** A network to a service that has nothing at addresses with this text. */
