@@ -6,10 +6,9 @@ import { moodsOf } from '../../faithful/moods.ts';
 import { Draws } from '../../faithful/random.ts';
 import type { Resource } from '../../faithful/store.ts';
 import { queried, TABLES, wrongTables } from './oracle.ts';
-import { FEW, seedsOf } from './seeds.ts';
+import { CHOSEN, FEW, faultRate, seedsOf } from './seeds.ts';
 
-/** Four in which every mood is there with each of its values, and faults in some. */
-const SEEDS = seedsOf(['251', '370', '466', '561']);
+const SEEDS = seedsOf(CHOSEN.mirror);
 const HOUR = 3_600_000;
 /** The specification lists no list of appointments; reasons have no list of all. */
 const RESOURCES = Object.keys(TABLES).filter(
@@ -53,7 +52,7 @@ function whole(stdout: string): Resource[] {
 describe('a mirror of a service that keeps the specification and no more', () => {
   it.each(SEEDS)('seed %s: has what the service has after every sync, and tombstones of what is gone', async (seed) => {
     const draws = new Draws(`mirror ${seed}`);
-    const faults = faultsOf(seed, draws.one([0, 0, 0.1]));
+    const faults = faultsOf(seed, faultRate(draws));
     const driven = await drive({ seed, moods: moodsOf(seed), faults, practice: FEW });
     try {
       const file = join(driven.folder, 'practice.db');

@@ -1,9 +1,19 @@
+import type { Draws } from '../../faithful/random.ts';
+
 const { MOLAR_MIRROR_RUNS: RUNS, MOLAR_MIRROR_SEED: FIRST } = process.env;
 
 /** The seeds of random runs: `chosen`, where no number of them and no first one is asked for. */
 export function seedsOf(chosen: readonly string[]): readonly string[] {
   if (RUNS === undefined && FIRST === undefined) return chosen;
   return Array.from({ length: Number(RUNS ?? 8) }, (_, index) => String(Number(FIRST ?? 1) + index));
+}
+
+/** Four of each kind of run, in which every mood is there with each of its values, and faults in some. */
+export const CHOSEN = { mirror: ['122', '370', '466', '561'], verify: ['289', '507', '1015', '1235'] } as const;
+
+/** The share of requests of a run that go wrong: what is drawn of it first. */
+export function faultRate(draws: Draws): number {
+  return draws.one([0, 0, 0.1]);
 }
 
 /** A practice for them: more records of most kinds than a small page has, and no more than that takes. */
