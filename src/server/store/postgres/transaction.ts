@@ -189,9 +189,11 @@ export async function planByIndex(read: Reader): Promise<string> {
 
 /**
  * For a bulk load: the same few statements run millions of times, so planning each anew would cost more than running it, and
- * a plan made while tables are small has to suit large ones.
+ * a plan made while tables are small has to suit large ones. What was prepared before is prepared again: it would go on
+ * meaning a table that a temporary one of the same name hides from now on.
  */
 export async function planForBulkLoad(connection: Connection): Promise<void> {
+  connection.replan();
   await connection.command(
     `SELECT set_config(name, CASE name WHEN 'plan_cache_mode' THEN 'force_generic_plan' ELSE 'off' END, true)
       FROM ${known(SETTINGS)}`,
