@@ -2,7 +2,6 @@ import { mkdir } from 'node:fs/promises';
 import sql from 'sql-template-tag';
 import { describe, expect, it } from 'vitest';
 import { orgsOf, type RecordPage, recordPages, within } from '../../../src/server/maintenance/check/pages.ts';
-import { writeCounters } from '../../../src/server/maintenance/copy/counters.ts';
 import { completeCopy, copyDatabase, countTables } from '../../../src/server/maintenance/copy/database.ts';
 import { digestOf, insertRows, keyOf, pagesOf, readRows } from '../../../src/server/maintenance/copy/rows.ts';
 import { beginCopy, identityOf, readTableState, STATE_TABLE } from '../../../src/server/maintenance/copy/state.ts';
@@ -78,20 +77,6 @@ describe('a copy of a database', () => {
     const numbers = (of: string) =>
       inDatabase(of, (connection) => connection.prepare('SELECT * FROM sqlite_sequence ORDER BY name').all());
     expect(numbers(folder)).toEqual(numbers(data));
-  });
-
-  it('has no number given again where the source is behind its own rows', async () => {
-    const { folder, store } = await empty();
-    const last = () => inDatabase(folder, (db) => db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'x'").get());
-    for (const [given, after] of [
-      [7, 7],
-      [5, 7],
-      [9, 9],
-    ] as const) {
-      await store.write((tx) => writeCounters(tx, 'sqlite', [], [{ table: 'x', last: given }]));
-      expect(last()).toEqual({ seq: after });
-    }
-    await store.close();
   });
 
   it('goes on where it was interrupted, within a table and behind it', async () => {

@@ -1,11 +1,12 @@
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { beginEpoch } from '../../../../src/server/store/streamheads.ts';
-import { appendMessage, type SentMessage } from '../../../../src/server/stream/outbox.ts';
+import type { SentMessage } from '../../../../src/server/stream/outbox.ts';
 import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
 import { type Confirmed, Session } from '../../../../src/server/stream/relay/session.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION } from '../../../support/ids.ts';
 import { type TestService, testService } from '../../../support/service.ts';
+import { writeMessages } from './fakebroker.ts';
 
 let service: TestService;
 let orgs: Map<string, number>;
@@ -25,21 +26,8 @@ afterEach(async () => {
 
 const orgOf = (organization: string) => orgs.get(organization) as number;
 
-async function write(count: number, organization = ORGANIZATION): Promise<void> {
-  await service.service.store.write(async (tx) => {
-    for (let at = 0; at < count; at++) {
-      await appendMessage(tx, {
-        org: orgOf(organization),
-        key: { organizationId: organization, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' },
-        sendTime: service.clock.text(),
-        correlationId: null,
-        payload: `{"id":${at + 1}}`,
-        places: '',
-        record: null,
-      });
-    }
-  });
-}
+const write = (count: number, organization = ORGANIZATION) =>
+  writeMessages(service, { org: orgOf(organization), id: organization }, count);
 
 async function removeUpTo(floor: number, organization = ORGANIZATION): Promise<void> {
   await service.service.store.write(async (tx) => {
