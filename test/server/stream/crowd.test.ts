@@ -3,13 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { collectGarbage } from '../../../src/server/memory.ts';
-import { appendMessage } from '../../../src/server/stream/outbox.ts';
-import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { patientFixture } from '../../support/resources/patients.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, listen, open } from './listening.ts';
 import { allMessages, ownMessages, ownPositions } from './told.ts';
+import { writeOwnMessages } from './writing.ts';
 
 const LIVE = 90;
 const STALLED = 10;
@@ -40,26 +39,8 @@ async function postPatients(count: number, from: number): Promise<void> {
 /** Messages of 20 MB in all: more than the buffers between a server and a reader that has stopped. */
 async function largeMessages(): Promise<void> {
   const page = await allMessages(service);
-  const organization = await service.service.store.read.get<{ org: number }>({
-    sql: 'SELECT org FROM organizations WHERE id = ?',
-    text: 'SELECT org FROM organizations WHERE id = $1',
-    values: [ORGANIZATION],
-  });
   expect(page).not.toEqual([]);
-  const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'DocumentV1', operation: 'CREATE' };
-  const payload = JSON.stringify({ note: 'x'.repeat(100_000) });
-  const message = {
-    org: organization?.org ?? 0,
-    key,
-    sendTime: service.clock.text(),
-    correlationId: null,
-    payload,
-    places: '',
-    record: null,
-  };
-  await service.service.store.write(async (tx) => {
-    for (let n = 0; n < 200; n++) await appendMessage(tx, message);
-  });
+  await writeOwnMessages(service, 200, JSON.stringify({ note: 'x'.repeat(100_000) }));
 }
 
 /** A listener that keeps nothing but how far it came: its memory is not what is measured. */

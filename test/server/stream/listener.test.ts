@@ -3,12 +3,12 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { findOrganization, type Organization } from '../../../src/server/organizations.ts';
 import { ListenerSocket, serveListener } from '../../../src/server/stream/listener.ts';
-import { appendMessage } from '../../../src/server/stream/outbox.ts';
 import { EVENTS } from '../../../src/server/stream/pages.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
 import { organizationRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { fakeTime, pass, reached, settled } from './relay/faketime.ts';
+import { writeOwnMessages } from './writing.ts';
 
 const HEARTBEAT = 1000;
 
@@ -27,24 +27,8 @@ afterEach(async () => {
   await service.close();
 });
 
-async function write(count: number, characters = 0): Promise<void> {
-  const { store, stream } = service.service;
-  const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' };
-  const payload = JSON.stringify({ note: 'x'.repeat(characters) });
-  const message = {
-    org: organization.org,
-    key,
-    sendTime: 'now',
-    correlationId: null,
-    payload,
-    places: '',
-    record: null,
-  };
-  await store.write(async (tx) => {
-    for (let n = 0; n < count; n++) await appendMessage(tx, message);
-  });
-  await stream.refresh();
-}
+const write = (count: number, characters = 0) =>
+  writeOwnMessages(service, count, JSON.stringify({ note: 'x'.repeat(characters) }));
 
 /** A listener from the beginning, on a socket that has room, or none when `rooms` says so, one wait after another. */
 async function listening(rooms: boolean[] = [], check = async () => {}) {

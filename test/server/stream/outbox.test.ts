@@ -6,6 +6,7 @@ import { appendMessage, readMessages } from '../../../src/server/stream/outbox.t
 import { ORGANIZATION, OTHER_ORGANIZATION } from '../../support/ids.ts';
 import { organizationRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { messageBy } from './writing.ts';
 
 let service: TestService;
 let orgs: Map<string, number>;
@@ -19,15 +20,8 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 function append(tx: Transaction, payload: object, organizationId = ORGANIZATION): Promise<void> {
-  return appendMessage(tx, {
-    org: orgs.get(organizationId) ?? 0,
-    key: { organizationId, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' },
-    sendTime: service.clock.text(),
-    correlationId: null,
-    payload: JSON.stringify(payload),
-    places: '',
-    record: null,
-  });
+  const said = { sendTime: service.clock.text(), payload: JSON.stringify(payload) };
+  return appendMessage(tx, messageBy({ org: orgs.get(organizationId) ?? 0, id: organizationId }, said));
 }
 
 const { parse } = JSON;

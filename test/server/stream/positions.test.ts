@@ -14,6 +14,7 @@ import { type TestService, testService } from '../../support/service.ts';
 import { ON_POSTGRES } from '../../support/store.ts';
 import { check, linesOf } from '../maintenance/practices.ts';
 import { address, type Listener, listen, numberIn } from './listening.ts';
+import { messageBy } from './writing.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const A = ORGANIZATION;
@@ -114,15 +115,7 @@ describe('positions of the stream', () => {
     await service.service.store.write(async (tx) => {
       for (let n = 0; n < 450; n++) {
         const { org, id } = rows[n % 3 === 0 ? 0 : 1] ?? { org: 0, id: '' };
-        await appendMessage(tx, {
-          org: Number(org),
-          key: { organizationId: id, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' },
-          sendTime: service.clock.text(),
-          correlationId: null,
-          payload: '{}',
-          places: '',
-          record: null,
-        });
+        await appendMessage(tx, messageBy({ org: Number(org), id }, { sendTime: service.clock.text() }));
       }
     });
     const [first, second] = rows.map(({ id }) => id) as [string, string];

@@ -4,12 +4,11 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { appendMessage } from '../../../src/server/stream/outbox.ts';
-import { ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, listen, open } from './listening.ts';
 import { ownMessages, ownOrg, ownPositions } from './told.ts';
+import { writeOwnMessages } from './writing.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 let folder: string;
@@ -59,12 +58,7 @@ describe('messages older than the retention', () => {
 
   it('go however many there are, to the millisecond, and stay when tidying is broken off', async () => {
     const old = await numbers();
-    const org = await ownOrg(service);
-    const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'DocumentV1', operation: 'CREATE' };
-    await service.service.store.write(async (tx) => {
-      const message = { org, key, sendTime: service.clock.text(), correlationId: null, payload: '{}' };
-      for (let n = 0; n < 2100; n++) await appendMessage(tx, { ...message, places: '', record: null });
-    });
+    await writeOwnMessages(service, 2100);
     const { stream } = service.service;
     service.clock.advance(1);
     await postTags(1);
@@ -121,27 +115,10 @@ describe('messages older than the retention', () => {
   });
 
   it('are missed by a listener that was connected but too slow, who hears so', async () => {
-    const [{ org } = { org: 0 }] = await service.service.store.read.all<{ org: number }>({
-      sql: 'SELECT org FROM organizations WHERE id = ?',
-      text: 'SELECT org FROM organizations WHERE id = $1',
-      values: [ORGANIZATION],
-    });
-    const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'DocumentV1', operation: 'CREATE' };
     // More than the buffers between the two take.
     const payload = JSON.stringify({ note: 'x'.repeat(200_000) });
     const { newest: start } = await ownPositions(service);
-    await service.service.store.write(async (tx) => {
-      const message = {
-        org,
-        key,
-        sendTime: service.clock.text(),
-        correlationId: null,
-        payload,
-        places: '',
-        record: null,
-      };
-      for (let n = 0; n < 200; n++) await appendMessage(tx, message);
-    });
+    await writeOwnMessages(service, 200, payload);
     const request = open(await address(service), {
       headers: { accept: 'application/x-ndjson' },
       query: `?lastEventId=${start}`,

@@ -9,6 +9,7 @@ import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, type Listener, listen, numberIn } from './listening.ts';
 import { allMessages, ownMessages } from './told.ts';
+import { messageBy } from './writing.ts';
 
 let service: TestService;
 let url: string;
@@ -258,11 +259,8 @@ describe('silence', () => {
     const { openFolder } = await import('../../../src/server/datafolder.ts');
     const database = service.database === undefined ? {} : { database: service.database };
     const other = await openFolder(service.path, { serving: false, ...database });
-    const { org } = (await findOrganization(other.service.store.read, ORGANIZATION)) as Organization;
-    const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'TransactionTagV1', operation: 'CREATE' };
-    await other.service.store.write((tx) =>
-      appendMessage(tx, { org, key, sendTime: 'now', correlationId: null, payload: '{}', places: '', record: null }),
-    );
+    const own = (await findOrganization(other.service.store.read, ORGANIZATION)) as Organization;
+    await other.service.store.write((tx) => appendMessage(tx, messageBy(own)));
     await other.close();
     expect((await listener.heard(1))[0]?.message.sendTime).toBe('now');
   });

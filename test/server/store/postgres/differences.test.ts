@@ -9,6 +9,7 @@ import type { TestDatabase } from '../../../support/postgres.ts';
 import { bareRecords, line } from '../../../support/practice.ts';
 import { preparedTest } from '../../../support/preparedschemas.ts';
 import { testService } from '../../../support/service.ts';
+import { messageBy } from '../../stream/writing.ts';
 
 type Question = readonly [path: string, options?: CallOptions, method?: string];
 
@@ -165,20 +166,11 @@ describe('what PostgreSQL does another way than SQLite', () => {
     'sequence visibility: a reader never sees a message above one that is still to come',
     async (database) => {
       const [one, other] = [await openPostgresStore(database.url), await openPostgresStore(database.url)];
-      const key = { organizationId: ORGANIZATION, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' };
       const write = (store: Store, n: number) =>
         store.write(
           async (tx) => {
-            const payload = JSON.stringify({ n });
-            await appendMessage(tx, {
-              org: 1 + (n % 5),
-              key,
-              sendTime: 'now',
-              correlationId: null,
-              payload,
-              places: '',
-              record: null,
-            });
+            const organization = { org: 1 + (n % 5), id: ORGANIZATION };
+            await appendMessage(tx, messageBy(organization, { payload: JSON.stringify({ n }) }));
             if (n % 7 === 0) throw new Error('refused');
           },
           1 + (n % 5),

@@ -1,7 +1,6 @@
-import { appendMessage, type SentMessage, type StoredMessage } from '../../../../src/server/stream/outbox.ts';
+import type { SentMessage, StoredMessage } from '../../../../src/server/stream/outbox.ts';
 import type { Broker, RelayTarget } from '../../../../src/server/stream/relay/broker.ts';
 import { Relay } from '../../../../src/server/stream/relay/relay.ts';
-import type { TestService } from '../../../support/service.ts';
 
 export const TARGET: RelayTarget = {
   url: 'amqp://broker.example.com',
@@ -53,30 +52,6 @@ export class FakeBroker {
       },
     };
   };
-}
-
-/** Writes messages of an organization, and has the stream know of them. */
-export async function writeMessages(
-  service: TestService,
-  org: { readonly org: number; readonly id: string },
-  count: number,
-): Promise<void> {
-  await service.service.store.write(async (tx) => {
-    for (let at = 0; at < count; at++) {
-      const key = { organizationId: org.id, locationId: '*', domainType: 'PatientV1', operation: 'CREATE' };
-      const sendTime = service.clock.text();
-      await appendMessage(tx, {
-        org: org.org,
-        key,
-        sendTime,
-        correlationId: null,
-        payload: `{"id":${at + 1}}`,
-        places: '',
-        record: null,
-      });
-    }
-  });
-  await service.service.stream.refresh();
 }
 
 const relays: Relay[] = [];

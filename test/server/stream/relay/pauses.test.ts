@@ -3,10 +3,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Store } from '../../../../src/server/store/store.ts';
 import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
 import { Cursors } from '../../../../src/server/stream/relay/cursors.ts';
-import { ORGANIZATION } from '../../../support/ids.ts';
 import { type TestService, testService } from '../../../support/service.ts';
-import { ownOrg } from '../told.ts';
-import { EVENTS, startRelay, stopRelays, TARGET, writeMessages } from './fakebroker.ts';
+import { writeOwnMessages } from '../writing.ts';
+import { EVENTS, startRelay, stopRelays, TARGET } from './fakebroker.ts';
 import { fakeTime, pass, reached, settled, stop } from './faketime.ts';
 
 let service: TestService;
@@ -91,7 +90,7 @@ function shared(lease: OtherServers, { store } = service.service) {
 }
 
 async function writeOne(): Promise<void> {
-  await writeMessages(service, { org: await ownOrg(service), id: ORGANIZATION }, 1);
+  await writeOwnMessages(service, 1);
 }
 
 /** Saves that the broker has everything. */

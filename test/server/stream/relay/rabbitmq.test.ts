@@ -9,6 +9,7 @@ import { Relay } from '../../../../src/server/stream/relay/relay.ts';
 import type { Stream } from '../../../../src/server/stream/stream.ts';
 import { brokerTest } from '../../../support/broker.ts';
 import { sharedService } from '../../../support/service.ts';
+import { messageBy } from '../writing.ts';
 
 const CHANGES = 10_000;
 const QUEUE = 'all';
@@ -110,17 +111,8 @@ describe('Relay to RabbitMQ', () => {
     for (let left = count; left > 0; left -= 100) {
       await store.write(async (tx) => {
         for (let at = 0; at < 100; at++) {
-          const key = { organizationId: org.id, locationId: '*', domainType: 'PatientV1', operation: 'UPDATE' };
           const payload = JSON.stringify({ id: at, type: 'PatientV1', lastName: 'Example '.repeat(20) });
-          await appendMessage(tx, {
-            org: org.org,
-            key,
-            sendTime: service.clock.text(),
-            correlationId: null,
-            payload,
-            places: '',
-            record: null,
-          });
+          await appendMessage(tx, messageBy(org, { sendTime: service.clock.text(), payload }));
         }
       });
     }

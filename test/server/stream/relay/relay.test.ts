@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relayMetrics } from '../../../../src/server/stream/gauges.ts';
 import type { StoredMessage } from '../../../../src/server/stream/outbox.ts';
 import { type TestService, testService } from '../../../support/service.ts';
-import { EVENTS, FakeBroker, startRelay, stopRelays, TARGET, until, writeMessages } from './fakebroker.ts';
+import { writeMessages } from '../writing.ts';
+import { EVENTS, FakeBroker, startRelay, stopRelays, TARGET, until } from './fakebroker.ts';
 
 let service: TestService;
 let org: { org: number; id: string };

@@ -6,7 +6,7 @@ import type { Broker } from '../../../../src/server/stream/relay/broker.ts';
 import { type Confirmed, Session } from '../../../../src/server/stream/relay/session.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION } from '../../../support/ids.ts';
 import { type TestService, testService } from '../../../support/service.ts';
-import { writeMessages } from './fakebroker.ts';
+import { writeMessages } from '../writing.ts';
 
 let service: TestService;
 let orgs: Map<string, number>;

@@ -5,10 +5,9 @@ import { bareRecords } from '../../../support/practice.ts';
 import { preparedTest } from '../../../support/preparedschemas.ts';
 import { type TestService, testService } from '../../../support/service.ts';
 import { ownOrg, ownPositions } from '../told.ts';
-import { EVENTS, FakeBroker, startRelay, stopRelays, TARGET, until, writeMessages } from './fakebroker.ts';
+import { writeOwnMessages } from '../writing.ts';
+import { EVENTS, FakeBroker, startRelay, stopRelays, TARGET, until } from './fakebroker.ts';
 
-const write = async (service: TestService, count: number) =>
-  writeMessages(service, { org: await ownOrg(service), id: ORGANIZATION }, count);
 const newest = async (service: TestService) => (await ownPositions(service)).newest;
 
 const numbers = ({ taken }: FakeBroker) =>
@@ -28,12 +27,12 @@ describe('relays of one broker on one database', () => {
       const first = await startRelay(servers[0].service, TARGET, EVENTS, brokers[0].open);
       await until(() => first.connected);
       const second = await startRelay(servers[1].service, TARGET, EVENTS, brokers[1].open);
-      await write(servers[1], 5);
+      await writeOwnMessages(servers[1], 5);
       const before = await newest(servers[0]);
       await until(() => numbers(brokers[0]).at(-1) === before);
       expect(brokers[1].connections).toBe(0);
       await first.stop();
-      await write(servers[0], 2);
+      await writeOwnMessages(servers[0], 2);
       await until(() => numbers(brokers[1]).length >= 2);
       expect(numbers(brokers[1])).toEqual([before + 1, before + 2]);
       await second.stop();
@@ -57,7 +56,7 @@ describe('relays of one broker on one database', () => {
       );
       await until(() => !relay.connected);
       const told = numbers(broker).length;
-      await write(server, 3);
+      await writeOwnMessages(server, 3);
       const at = await newest(server);
       // It reads what the other one has brought.
       const org = await ownOrg(server);
