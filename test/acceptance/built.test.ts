@@ -1,20 +1,9 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connection, molar, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { describe, expect, it } from 'vitest';
+import { connection, molar, PATIENT } from './molar.ts';
+import { servedPractice } from './servedpractice.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let served: Served;
-
-beforeAll(async () => {
-  place = await workplace();
-  await writeFixture(place.path, 3);
-  served = await serve(place.path, ['--data', 'd', '--import', 'fixture.ndjson']);
-});
-
-afterAll(async () => {
-  await served?.stop();
-  await place.remove();
-});
+const practice = servedPractice(3);
 
 const DATA = ['--data', 'd'];
 
@@ -50,8 +39,8 @@ describe('the built program', { shuffle: false }, () => {
   ])('runs %s', async (line, code, stdout, stderr = /^$/, input = '') => {
     const words = line.split(' ').map((word) => word.replaceAll('+', ' '));
     const where = words[0] !== 'server' ? [] : words[1] === 'restore' ? ['--data', 'again'] : DATA;
-    const env = { ...connection(served.url), MOLAR_CONFIG_DIR: join(place.path, 'config') };
-    const ended = await molar(place.path, [...words, ...where], env, input);
+    const env = { ...connection(practice.served.url), MOLAR_CONFIG_DIR: join(practice.path, 'config') };
+    const ended = await molar(practice.path, [...words, ...where], env, input);
     const printed = { stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) };
     expect(ended).toEqual({ code, ...printed });
   });

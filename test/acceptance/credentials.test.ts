@@ -1,26 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { molarIn } from './inprocess.ts';
-import { ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
+import { ORGANIZATION, PATIENT, TOKEN } from './molar.ts';
+import { servedPractice } from './servedpractice.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let served: Served;
-
-beforeAll(async () => {
-  place = await workplace();
-  await writeFixture(place.path, 3);
-  served = await serve(place.path, ['--data', 'd', '--import', 'fixture.ndjson']);
-});
-
-afterAll(async () => {
-  await served.stop();
-  await place.remove();
-});
+const practice = servedPractice(3);
 
 const DATA = ['--data', 'd'];
 const FOR = ['--for', ORGANIZATION];
-const server = (...args: readonly string[]) => molarIn(place.path, ['server', ...args, ...DATA]);
+const server = (...args: readonly string[]) => molarIn(practice.path, ['server', ...args, ...DATA]);
 
 /** What a command prints with `--json`. */
 async function json<T>(...args: readonly string[]): Promise<T> {
@@ -31,12 +20,12 @@ async function json<T>(...args: readonly string[]): Promise<T> {
 
 const headers = (token: string) => ({ authorization: `Bearer ${token}`, 'organization-id': ORGANIZATION });
 const status = async (token: string, method = 'GET') =>
-  (await fetch(`${served.url}/api/v1/patients/${PATIENT}`, { method, headers: headers(token) })).status;
+  (await fetch(`${practice.served.url}/api/v1/patients/${PATIENT}`, { method, headers: headers(token) })).status;
 
 async function grant(id: string, secret: string): Promise<{ status: number; token: string }> {
   const body = new URLSearchParams({ client_id: id, client_secret: secret });
   const path = '/oauth/client_credential/accesstoken?grant_type=client_credentials';
-  const response = await fetch(`${served.url}${path}`, { method: 'POST', body });
+  const response = await fetch(`${practice.served.url}${path}`, { method: 'POST', body });
   const { access_token = '' } = (await response.json()) as { access_token?: string };
   return { status: response.status, token: access_token };
 }
@@ -91,14 +80,14 @@ test('a client signs in with either secret during the overlap, and ends with its
 
 test('a key of links is replaced on a running server, and withdrawn at once', async () => {
   const body = JSON.stringify({ name: 'scan', mimeType: 'PDF', file: { content: 'JVBERi0xLjQ=' } });
-  const post = await fetch(`${served.url}/api/v1/documents`, {
+  const post = await fetch(`${practice.served.url}/api/v1/documents`, {
     ...{ method: 'POST', body },
     headers: { ...headers(TOKEN), 'content-type': 'application/json' },
   });
   const { data } = (await post.json()) as { data: { id: number; storage: { original: string } } };
   const opens = async (url: string) => (await fetch(url)).status;
   const link = async () => {
-    const got = await fetch(`${served.url}/api/v1/documents/${data.id}`, { headers: headers(TOKEN) });
+    const got = await fetch(`${practice.served.url}/api/v1/documents/${data.id}`, { headers: headers(TOKEN) });
     return ((await got.json()) as typeof post & { data: { storage: { original: string } } }).data.storage.original;
   };
   const early = data.storage.original;
@@ -116,14 +105,14 @@ test('a key of links is replaced on a running server, and withdrawn at once', as
 test('an import takes credentials only with the flag', async () => {
   const token = 'sixteen-letters!';
   const line = { type: 'AccessToken', token, organizations: [ORGANIZATION], scopes: ['model:read'] };
-  await writeFile(join(place.path, 'token.ndjson'), JSON.stringify(line));
+  await writeFile(join(practice.path, 'token.ndjson'), JSON.stringify(line));
   const refused = await server('import', 'token.ndjson');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toMatch(/line 1.*--allow-credentials/s);
   expect(await status(token)).toBe(401);
   expect((await server('import', 'token.ndjson', '--allow-credentials')).code).toBe(0);
   expect(await status(token)).toBe(200);
-  await writeFile(join(place.path, 'weak.ndjson'), JSON.stringify({ ...line, token: 'x' }));
+  await writeFile(join(practice.path, 'weak.ndjson'), JSON.stringify({ ...line, token: 'x' }));
   const weak = await server('import', 'weak.ndjson', '--allow-credentials');
   expect(weak).toMatchObject({ code: 2, stderr: expect.stringContaining('line 1, token') });
 });

@@ -1,28 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { molarIn } from './inprocess.ts';
-import { connection, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { connection, PATIENT } from './molar.ts';
+import { servedPractice } from './servedpractice.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let served: Served;
-
-beforeAll(async () => {
-  place = await workplace();
-  await writeFixture(place.path, 3);
-  served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson']);
-});
-afterAll(async () => {
-  await served.stop();
-  await place.remove();
-});
+const practice = servedPractice(3);
 
 const run = (args: readonly string[], input = '') =>
-  molarIn(place.path, ['documents', ...args], connection(served.url), input);
+  molarIn(practice.path, ['documents', ...args], connection(practice.served.url), input);
 
 test('documents are tagged, downloaded and deleted in the same three lines, run again to no harm', async () => {
   const names = ['a.pdf', 'b.pdf', 'c.pdf'];
-  for (const name of names) await writeFile(join(place.path, name), `%PDF-1.7\n${name}\n`);
+  for (const name of names) await writeFile(join(practice.path, name), `%PDF-1.7\n${name}\n`);
   // One after another, so that ids follow names.
   const line = ['--patient', String(PATIENT), '--tag', 'New', '--concurrency', '1', '--json'];
   const uploaded = await run(['upload', ...names, ...line]);

@@ -2,37 +2,14 @@ import { spawn } from 'node:child_process';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  cleanEnv,
-  connection,
-  exit,
-  molar,
-  RUN,
-  type Served,
-  serve,
-  start,
-  text,
-  workplace,
-  writeFixture,
-} from './molar.ts';
+import { expect, test } from 'vitest';
+import { cleanEnv, connection, exit, molar, RUN, start, text } from './molar.ts';
+import { servedPractice } from './servedpractice.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let served: Served;
-
-beforeAll(async () => {
-  place = await workplace();
-  await writeFixture(place.path, 3000);
-  served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson', '--rate-limit', '0']);
-});
-
-afterAll(async () => {
-  await served.stop();
-  await place.remove();
-});
+const practice = servedPractice(3000, '--rate-limit', '0');
 
 test.each(['csv', 'json', 'ndjson'])('%s through a slow pipe arrives whole', async (format) => {
-  const child = start(place.path, ['patients', 'list', '--format', format], connection(served.url));
+  const child = start(practice.path, ['patients', 'list', '--format', format], connection(practice.served.url));
   const chunks: Buffer[] = [];
   const ended = exit(child);
   for await (const chunk of child.stdout ?? []) {
@@ -49,7 +26,7 @@ test.each(['csv', 'json', 'ndjson'])('%s through a slow pipe arrives whole', asy
 });
 
 test('a reader that goes away ends the command quietly with 0', async () => {
-  const child = start(place.path, ['patients', 'list', '--csv'], connection(served.url));
+  const child = start(practice.path, ['patients', 'list', '--csv'], connection(practice.served.url));
   const errors = text(child.stderr);
   child.stdout?.once('data', () => child.stdout?.destroy());
   expect(await exit(child)).toBe(0);
@@ -62,10 +39,10 @@ test.each([
   ['preferredLocation.id->[5,6]', '[5,6]', '--filter preferredLocation.id.in=5,6.'],
   ['lastName<>=Sm', '=Sm', '--filter lastName.contains=Sm.'],
 ])('what the shell cut from %s is told, with what to type', async (filter, made, typed) => {
-  const folder = join(place.path, `cut ${made}`);
+  const folder = join(practice.path, `cut ${made}`);
   await mkdir(folder);
   const line = `"$NODE" "$RUN" patients list --filter ${filter}`;
-  const env = cleanEnv({ ...connection(served.url), NODE: process.execPath, RUN });
+  const env = cleanEnv({ ...connection(practice.served.url), NODE: process.execPath, RUN });
   const child = spawn('/bin/sh', ['-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [stderr, code] = await Promise.all([text(child.stderr), exit(child)]);
   expect([code, await readdir(folder)]).toEqual([2, [made]]);
@@ -76,10 +53,10 @@ test.each([
   ['', Buffer.of()],
   ['with a byte order mark', Buffer.of(0xff, 0xfe)],
 ])('so is what PowerShell cut, which leaves a file %s and reads the output itself', async (_, bytes) => {
-  await writeFile(join(place.path, '=2026-01-01'), bytes);
-  const env = { ...connection(served.url), MOLAR_SHELL: 'powershell' };
-  const { code, stderr } = await molar(place.path, ['patients', 'list', '--filter', 'lastModified'], env);
-  await rm(join(place.path, '=2026-01-01'));
+  await writeFile(join(practice.path, '=2026-01-01'), bytes);
+  const env = { ...connection(practice.served.url), MOLAR_SHELL: 'powershell' };
+  const { code, stderr } = await molar(practice.path, ['patients', 'list', '--filter', 'lastModified'], env);
+  await rm(join(practice.path, '=2026-01-01'));
   expect([code, stderr]).toEqual([2, expect.stringContaining('Type --filter lastModified.gte=2026-01-01.\n')]);
 });
 
@@ -87,7 +64,11 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('%s ends an export with %i', async (signal, code) => {
-  const child = start(place.path, ['patients', 'list', '--page-size', '1', '--csv'], connection(served.url));
+  const child = start(
+    practice.path,
+    ['patients', 'list', '--page-size', '1', '--csv'],
+    connection(practice.served.url),
+  );
   child.stdout?.once('data', () => child.kill(signal));
   child.stdout?.resume();
   child.stderr?.resume();

@@ -1,28 +1,17 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { molarIn } from './inprocess.ts';
-import { connection, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { connection, PATIENT } from './molar.ts';
+import { servedPractice } from './servedpractice.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let served: Served;
-
-beforeAll(async () => {
-  place = await workplace();
-  await writeFixture(place.path, 9);
-  served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson']);
-});
-
-afterAll(async () => {
-  await served.stop();
-  await place.remove();
-});
+const practice = servedPractice(9);
 
 /** Runs `documents upload` in the folder; gives the exit code and what is there of reports afterwards. */
 async function upload(args: readonly string[]) {
   const line = ['documents', 'upload', ...args, '--csv', '--fields', 'name,ownerPatient.id,userDefinedDate'];
-  const { code, stdout, stderr } = await molarIn(place.path, line, connection(served.url));
-  const reports = (await readdir(place.path)).filter((name) => name.startsWith('molar-'));
+  const { code, stdout, stderr } = await molarIn(practice.path, line, connection(practice.served.url));
+  const reports = (await readdir(practice.path)).filter((name) => name.startsWith('molar-'));
   return { code, stdout, stderr, reports };
 }
 
@@ -33,8 +22,8 @@ test('files by name and birth date, then those that a person has looked at, each
     'scans/Nguyen, First2/Consent.pdf',
   ];
   for (const path of paths) {
-    await mkdir(dirname(join(place.path, path)), { recursive: true });
-    await writeFile(join(place.path, path), `%PDF-1.7\n${path}\n`);
+    await mkdir(dirname(join(practice.path, path)), { recursive: true });
+    await writeFile(join(practice.path, path), `%PDF-1.7\n${path}\n`);
   }
   const line = ['scans', '--layout', 'name-folders', '--layout', '{last}, {first}/{name}'];
   const first = await upload(line);
@@ -44,9 +33,9 @@ test('files by name and birth date, then those that a person has looked at, each
     stderr: expect.stringContaining('1 file: Last and first name alone do not say who the patient is.'),
     reports: ['molar-results.csv', 'molar-results.csv.journal', 'molar-review.csv'],
   });
-  const review = await readFile(join(place.path, 'molar-review.csv'), 'utf8');
+  const review = await readFile(join(practice.path, 'molar-review.csv'), 'utf8');
   expect(review).toMatch(new RegExp(`,reason,candidates\n.*,Consent,,,,,.*,${PATIENT + 2}\n$`));
-  await writeFile(join(place.path, 'molar-review.csv'), review.replace(',Consent,,', `,Consent,${PATIENT + 2},`));
+  await writeFile(join(practice.path, 'molar-review.csv'), review.replace(',Consent,,', `,Consent,${PATIENT + 2},`));
   const second = await upload(['--manifest', 'molar-review.csv']);
   expect(second).toMatchObject({
     code: 0,

@@ -2,38 +2,27 @@ import { randomBytes } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { OWNER_ONLY } from '../support/capabilities.ts';
-import { connection, fixturePatients, molar, PATIENT, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { connection, fixturePatients, molar, PATIENT } from './molar.ts';
+import { servedPractice } from './servedpractice.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let served: Served;
-const env = () => connection(served.url);
-
-beforeAll(async () => {
-  place = await workplace();
-  await writeFixture(place.path, 1234);
-  served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson']);
-});
-
-afterAll(async () => {
-  await served.stop();
-  await place.remove();
-});
+const practice = servedPractice(1234);
+const env = () => connection(practice.served.url);
 
 // In this order: the exports are of the practice as it was in the morning.
 describe('a working day', { shuffle: false }, () => {
   test('serve --json prints exactly one line that says where it listens', () => {
-    expect(JSON.parse(served.line)).toEqual({
+    expect(JSON.parse(practice.served.line)).toEqual({
       event: 'listening',
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      pid: served.child.pid,
+      pid: practice.served.child.pid,
     });
   });
 
   test('a filtered CSV export has a header and exactly the rows that match, in id order', async () => {
     const args = ['patients', 'list', '--filter', 'lastName~=Sm', '--filter', 'patientStatus==ACTIVE', '--csv'];
-    const { code, stdout, stderr } = await molar(place.path, args, env());
+    const { code, stdout, stderr } = await molar(practice.path, args, env());
     const expected = fixturePatients(1234).filter(
       (patient) => /^sm/i.test(patient.lastName) && patient.patientStatus === 'ACTIVE',
     );
@@ -55,13 +44,13 @@ describe('a working day', { shuffle: false }, () => {
       '--csv',
       '--excel',
     ];
-    const { stdout } = await molar(place.path, args, env());
+    const { stdout } = await molar(practice.path, args, env());
     expect(stdout).toBe(`\uFEFFid,lastName\r\n${PATIENT + 7},'=Cruz\r\n${PATIENT + 8},"Vega, Jr"\r\n`);
   });
 
   test('an export of nothing still has a header', async () => {
     const { code, stdout } = await molar(
-      place.path,
+      practice.path,
       ['patients', 'list', '--last-name', 'Nobody', '--fields', 'id,lastName'],
       env(),
     );
@@ -72,7 +61,7 @@ describe('a working day', { shuffle: false }, () => {
     const fields = ['--fields', 'id,lastName'];
     const [json, ndjson, csv] = await Promise.all(
       ['json', 'ndjson', 'csv'].map((format) =>
-        molar(place.path, ['patients', 'list', ...fields, '--format', format], env()),
+        molar(practice.path, ['patients', 'list', ...fields, '--format', format], env()),
       ),
     );
     const records = JSON.parse(json?.stdout ?? '') as { id: number; lastName: string }[];
@@ -82,8 +71,8 @@ describe('a working day', { shuffle: false }, () => {
   });
 
   test('--out writes the file whole, for its owner only, and leaves nothing beside it', async () => {
-    const { code, stdout } = await molar(place.path, ['patients', 'list', '--out', 'all.csv'], env());
-    const file = join(place.path, 'all.csv');
+    const { code, stdout } = await molar(practice.path, ['patients', 'list', '--out', 'all.csv'], env());
+    const file = join(practice.path, 'all.csv');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect((await readFile(file, 'utf8')).split('\n').length).toBe(1236);
     expect((await stat(file)).mode & 0o777).toBe(OWNER_ONLY.file);
@@ -91,13 +80,13 @@ describe('a working day', { shuffle: false }, () => {
   });
 
   test('two scans are uploaded and one comes back byte for byte', async () => {
-    await writeFile(join(place.path, 'scan.pdf'), Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(300_000)]));
+    await writeFile(join(practice.path, 'scan.pdf'), Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(300_000)]));
     const photo = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#884422' } })
       .jpeg()
       .toBuffer();
-    await writeFile(join(place.path, 'photo.jpg'), photo);
+    await writeFile(join(practice.path, 'photo.jpg'), photo);
     const upload = await molar(
-      place.path,
+      practice.path,
       ['documents', 'upload', 'scan.pdf', 'photo.jpg', '--patient', String(PATIENT), '--tag', 'X-Ray', '--json'],
       env(),
     );
@@ -108,14 +97,14 @@ describe('a working day', { shuffle: false }, () => {
       { name: 'photo.jpeg', tags: ['X-Ray'] },
     ]);
     const download = await molar(
-      place.path,
+      practice.path,
       ['documents', 'download', String(uploaded[0]?.id), '--out', 'back.pdf'],
       env(),
     );
     expect(download.code).toBe(0);
     const [sent, got] = await Promise.all([
-      readFile(join(place.path, 'scan.pdf')),
-      readFile(join(place.path, 'back.pdf')),
+      readFile(join(practice.path, 'scan.pdf')),
+      readFile(join(practice.path, 'back.pdf')),
     ]);
     expect(got.equals(sent)).toBe(true);
   });
@@ -123,32 +112,38 @@ describe('a working day', { shuffle: false }, () => {
   test('a patient is created, changed and counted', async () => {
     const { type: _, organizationId: __, id: ___, ...patient } = fixturePatients(1)[0] as Record<string, unknown>;
     const created = await molar(
-      place.path,
+      practice.path,
       ['patients', 'create', '--data', '-', '--json'],
       env(),
       JSON.stringify(patient),
     );
     expect(created).toMatchObject({ code: 0, stderr: '' });
     const { id } = JSON.parse(created.stdout) as { id: number };
-    const changed = await molar(place.path, ['patients', 'update', String(id), '--city', 'Elsewhere', '--json'], env());
+    const changed = await molar(
+      practice.path,
+      ['patients', 'update', String(id), '--city', 'Elsewhere', '--json'],
+      env(),
+    );
     expect(JSON.parse(changed.stdout)).toMatchObject({ id, city: 'Elsewhere', state: 'UT' });
-    expect((await molar(place.path, ['patients', 'count', '--filter', `id->[${id}]`], env())).stdout).toBe('1\n');
+    expect((await molar(practice.path, ['patients', 'count', '--filter', `id->[${id}]`], env())).stdout).toBe('1\n');
   });
 
   test('--dry-run prints the request and sends nothing', async () => {
-    const before = await molar(place.path, ['patients', 'get', String(PATIENT), '--json'], env());
+    const before = await molar(practice.path, ['patients', 'get', String(PATIENT), '--json'], env());
     const { code, stdout } = await molar(
-      place.path,
+      practice.path,
       ['patients', 'update', String(PATIENT), '--city', 'Nowhere', '--dry-run'],
       env(),
     );
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       method: 'PUT',
-      url: `${served.url}/api/v1/patients/${PATIENT}`,
+      url: `${practice.served.url}/api/v1/patients/${PATIENT}`,
       body: { city: 'Nowhere' },
     });
     expect(stdout).not.toContain('acceptance-token');
-    expect((await molar(place.path, ['patients', 'get', String(PATIENT), '--json'], env())).stdout).toBe(before.stdout);
+    expect((await molar(practice.path, ['patients', 'get', String(PATIENT), '--json'], env())).stdout).toBe(
+      before.stdout,
+    );
   });
 });
