@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Driven, drive } from '../../faithful/driving.ts';
-import { faultsOf } from '../../faithful/faults.ts';
-import { moodsOf } from '../../faithful/moods.ts';
+import type { Driven } from '../../faithful/driving.ts';
 import { Draws } from '../../faithful/random.ts';
 import type { Resource } from '../../faithful/store.ts';
 import { queried, TABLES, wrongTables } from './oracle.ts';
-import { CHOSEN, FEW, faultRate, seedsOf } from './seeds.ts';
+import { CHOSEN, driveSeed, seedsOf } from './seeds.ts';
 
 const SEEDS = seedsOf(CHOSEN.mirror);
 const HOUR = 3_600_000;
@@ -52,8 +50,7 @@ function whole(stdout: string): Resource[] {
 describe('a mirror of a service that keeps the specification and no more', () => {
   it.each(SEEDS)('seed %s: has what the service has after every sync, and tombstones of what is gone', async (seed) => {
     const draws = new Draws(`mirror ${seed}`);
-    const faults = faultsOf(seed, faultRate(draws));
-    const driven = await drive({ seed, moods: moodsOf(seed), faults, practice: FEW });
+    const driven = await driveSeed(seed, draws);
     try {
       const file = join(driven.folder, 'practice.db');
       const line = ['mirror', 'sync', '--to', file, '--json', '--timezone', driven.service.practice.zone];

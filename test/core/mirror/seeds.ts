@@ -1,3 +1,6 @@
+import { type Driven, drive } from '../../faithful/driving.ts';
+import { faultsOf } from '../../faithful/faults.ts';
+import { moodsOf } from '../../faithful/moods.ts';
 import type { Draws } from '../../faithful/random.ts';
 
 const { MOLAR_MIRROR_RUNS: RUNS, MOLAR_MIRROR_SEED: FIRST } = process.env;
@@ -16,8 +19,13 @@ export function faultRate(draws: Draws): number {
   return draws.one([0, 0, 0.1]);
 }
 
-/** A practice for them: more records of most kinds than a small page has, and no more than that takes. */
-export const FEW = {
+/** A practice of few: more records of most kinds than a small page has, and no more than that takes. */
+const FEW = {
   ...{ appointments: 12, documents: 10, events: 18, histories: 24, images: 10, missed: 10 },
   ...{ patients: 28, plans: 12, reasons: 6, tags: 10, transactions: 36 },
 };
+
+/** A service of that practice with the moods of a seed, and faults in some; `draws` begins with those. */
+export function driveSeed(seed: string, draws: Draws): Promise<Driven> {
+  return drive({ seed, moods: moodsOf(seed), faults: faultsOf(seed, faultRate(draws)), practice: FEW });
+}

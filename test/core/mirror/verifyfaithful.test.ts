@@ -1,13 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Connection, openConnection } from '../../../src/sqlite/open.ts';
-import { type Driven, drive } from '../../faithful/driving.ts';
-import { faultsOf } from '../../faithful/faults.ts';
-import { moodsOf } from '../../faithful/moods.ts';
+import type { Driven } from '../../faithful/driving.ts';
 import { Draws } from '../../faithful/random.ts';
 import type { Resource } from '../../faithful/store.ts';
 import { TABLES, wrongTables } from './oracle.ts';
-import { CHOSEN, FEW, faultRate, seedsOf } from './seeds.ts';
+import { CHOSEN, driveSeed, seedsOf } from './seeds.ts';
 
 const SEEDS = seedsOf(CHOSEN.verify);
 const HOUR = 3_600_000;
@@ -85,8 +83,7 @@ function changeSome({ service }: Driven, draws: Draws): void {
 describe('molar mirror verify, with a service that keeps the specification and no more', () => {
   it.each(SEEDS)('seed %s: names the damage, takes no change for one, and mends it', async (seed) => {
     const draws = new Draws(`verify ${seed}`);
-    const faults = faultsOf(seed, faultRate(draws));
-    const driven = await drive({ seed, moods: moodsOf(seed), faults, practice: FEW });
+    const driven = await driveSeed(seed, draws);
     try {
       const file = join(driven.folder, 'practice.db');
       const run = (...words: string[]) => driven.molar(['mirror', ...words, '--to', file, '--json']);
