@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { cp, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import type { DataLocation } from '../../../src/server/maintenance/datalocation.
 import type { Work } from '../../../src/server/maintenance/work.ts';
 import { type Connection, openConnection } from '../../../src/sqlite/open.ts';
 import { rowOf, rowsOf, type WireRecord } from '../../support/calls.ts';
-import { openBelow } from '../../support/descriptors.ts';
+import { leftOpenBelow } from '../../support/descriptors.ts';
 import { PDF, PNG } from '../../support/files.ts';
 import {
   LOCATIONS,
@@ -43,7 +42,7 @@ export async function scratch(): Promise<{ readonly path: string; remove(): Prom
   return {
     path,
     async remove() {
-      const open = existsSync('/proc/self/fd') ? openBelow(path) : [];
+      const open = leftOpenBelow(path);
       await rm(path, { recursive: true, force: true });
       // SQLite keeps a descriptor of a lock that a test has looked at in the process that holds it.
       expect(open.filter((name) => !name.endsWith('server.lock'))).toEqual([]);
