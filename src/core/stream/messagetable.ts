@@ -56,11 +56,9 @@ export function tableMessages({ clock, width, style = PLAIN }: MessageTableOptio
       .trimEnd();
   let count = 0;
   const header = () => {
+    const names = line(({ name }) => name);
     const rule = line(({ width: room }) => '─'.repeat(room));
-    return `${style(
-      'heading',
-      line(({ name }) => name),
-    )}\n${style('faint', rule)}\n`;
+    return `${style('heading', names)}\n${style('faint', rule)}\n`;
   };
   return {
     message: (message) => {
