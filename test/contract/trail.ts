@@ -43,8 +43,9 @@ export function writtenOut(list: string | null): unknown[] {
   });
 }
 
-/** The entries that a piece of work adds, without a wait after it. */
+/** The entries that a piece of work adds, without a wait after it: what was noted before it is written before it. */
 export async function entriesOf(service: TestService, work: () => Promise<unknown>): Promise<Entry[]> {
+  await service.service.reads.flush();
   const last = (await storedEntries(service)).at(-1)?.id ?? 0;
   await work();
   return (await storedEntries(service)).filter(({ id }) => id > last);
