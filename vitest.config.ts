@@ -1,7 +1,7 @@
 import { defaultExclude, defineConfig } from 'vitest/config';
+import { filesWithMore, filesWithoutStore } from './test/support/needs.ts';
 import { seedOfCommit } from './test/support/order.ts';
 import { testPostgres } from './test/support/services.ts';
-import { filesWithoutStore } from './test/support/storefiles.ts';
 
 const SECOND = 1000;
 
@@ -24,9 +24,9 @@ export default defineConfig(async () => ({
     // On two cores: a file keeps one busy for half of its time, and waits for the disk and for other processes otherwise.
     maxWorkers: 4,
     projects: [
-      project('unit', ['test/**/*.test.ts'], { seconds: 240, exclude: [...ALONE, ...OTHER_GROUPS] }),
+      project('unit', ['test/**/*.test.ts'], { seconds: 240, exclude: [...ALONE, ...OWN_GROUP, ...INTEGRATION] }),
       project('alone', ALONE, { seconds: 900, isolate: true }),
-      project('contract', ['test/contract/**/*.test.ts'], { seconds: 240 }),
+      project('integration', INTEGRATION, { seconds: 240, exclude: [...ALONE, ...OWN_GROUP] }),
       project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 600 }),
       ...((await testPostgres()) === undefined ? [] : [onPostgres]),
     ],
@@ -39,8 +39,11 @@ export default defineConfig(async () => ({
  */
 const ALONE = ['test/server/stream/{crowd,relay/rabbitmq}.test.ts', 'test/simulation/days.test.ts'];
 
-/** Everything else is in the group `unit`, so that a new folder is in one; test/torture and test/windows have configurations of their own. */
-const OTHER_GROUPS = ['test/{contract,acceptance,torture,windows}/**'];
+/** The first is a group; the others have configurations of their own. */
+const OWN_GROUP = ['test/{acceptance,torture,windows}/**'];
+
+/** What has a store, a server or another program. Everything else is in the group `unit`, so that a new folder is in one. */
+const INTEGRATION = ['test/{contract,faithful}/**/*.test.ts', ...filesWithMore()];
 
 const SAME_ON_BOTH = [
   // What shapes an answer asks nothing of a store that other files do not ask.

@@ -2,19 +2,20 @@
 // `npm test`, and the long forms of its tests: `node bin/test.mjs mirror`. A Node program, since no two shells agree on
 // how conditions and variables are written, and in some of them `npm test` would test nothing and succeed.
 import './oldnode.mjs';
-import { node, vitest } from './vitest.mjs';
+import { IN_PROCESS, node, vitest } from './vitest.mjs';
 
 /** Long forms: the arguments of vitest, and the variable that says how long where it is not set already. */
 const FORMS = {
-  unit: { args: ['--project', 'unit', '--changed'] },
-  mirror: { args: ['--project', 'unit', 'test/core/mirror'], env: { MOLAR_MIRROR_RUNS: '10000' } },
+  unit: { args: ['--project', 'unit'] },
+  changed: { args: [...IN_PROCESS, '--changed'] },
+  mirror: { args: [...IN_PROCESS, 'test/core/mirror'], env: { MOLAR_MIRROR_RUNS: '10000' } },
   simulation: {
     args: ['--project', 'alone', 'test/simulation'],
     env: { MOLAR_SIMULATION_RUNS: '10000', MOLAR_SIMULATION_HOURS: '24' },
   },
   faults: { args: ['--project', 'acceptance', 'test/acceptance/faults'], env: { MOLAR_FAULT_RUNS: '1000' } },
-  faithful: { args: ['--project', 'unit', 'test/faithful/runs.test.ts'], env: { MOLAR_FAITHFUL_RUNS: '10000' } },
-  fuzz: { args: ['--project', 'contract', 'test/contract/fuzz'], env: { MOLAR_FUZZ_CASES: '110000' } },
+  faithful: { args: ['--project', 'integration', 'test/faithful/runs.test.ts'], env: { MOLAR_FAITHFUL_RUNS: '10000' } },
+  fuzz: { args: ['--project', 'integration', 'test/contract/fuzz'], env: { MOLAR_FUZZ_CASES: '110000' } },
   package: {
     args: ['--project', 'acceptance', 'test/acceptance/installed.test.ts'],
     env: { MOLAR_PACKAGE_SCRIPTS: 'on' },

@@ -6,6 +6,9 @@ import { temporaryFolder } from './memory.mjs';
 const ROOT = resolve(import.meta.dirname, '..');
 const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 
+/** What does not drive the built program, each file once: on SQLite where it has a store. */
+export const IN_PROCESS = ['--project', 'unit', '--project', 'integration'];
+
 /** Runs a Node program to its end, and gives its exit code; `env` is for what is not set already. */
 export function node(args, env = {}) {
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env: { ...env, ...process.env } });

@@ -4,7 +4,7 @@
 import '../../bin/oldnode.mjs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { vitest } from '../../bin/vitest.mjs';
+import { IN_PROCESS, vitest } from '../../bin/vitest.mjs';
 import { ROOMS } from './rooms.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -21,7 +21,7 @@ async function covered(name) {
   const { code, tests } = ROOMS[name];
   const settings = ['enabled', 'reporter=json', `reportsDirectory=${folder}`, ...code.map((glob) => `include=${glob}`)];
   const flags = settings.map((setting) => `--coverage.${setting}`);
-  if ((await vitest(['--project', 'unit', ...flags, ...tests])) !== 0) return undefined;
+  if ((await vitest([...IN_PROCESS, ...flags, ...tests])) !== 0) return undefined;
   return JSON.parse(await readFile(join(ROOT, folder, 'coverage-final.json'), 'utf8'));
 }
 

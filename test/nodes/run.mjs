@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// `npm run test:nodes`: a working day on each line of Node, and unit tests on the newer ones; `npm test` runs all of them on
+// `npm run test:nodes`: a working day on each line of Node, and tests on the newer ones; `npm test` runs all of them on
 // the Node that runs it.
 //   npm run test:nodes                   what can differ between versions (DIFFERS)
-//   npm run test:nodes -- all            every unit test
+//   npm run test:nodes -- all            everything that does not drive the built program
 //   npm run test:nodes -- test/core/…    some of them
 // MOLAR_TEST_NODES="24 26" chooses the newer versions.
 import '../../bin/oldnode.mjs';
@@ -11,6 +11,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { temporaryFolder } from '../../bin/memory.mjs';
+import { IN_PROCESS } from '../../bin/vitest.mjs';
 import { findNode, IN_CI, makeCheckout, ROOT, workOn } from './checkout.mjs';
 import { DIFFERS } from './differs.mjs';
 
@@ -27,8 +28,8 @@ function node(program, args, { cwd = ROOT, env = {}, told = () => undefined } = 
   return new Promise((ended, failed) => child.once('error', failed).once('close', (code) => ended(code ?? 1)));
 }
 
-/** Runs unit tests on a version of Node, and counts them: what does not get as far as its closing line has failed. */
-async function unitTests({ program }, checkout, files) {
+/** Runs tests on a version of Node, and counts them: what does not get as far as its closing line has failed. */
+async function testsOn({ program }, checkout, files) {
   let tail = '';
   const told = (text) => {
     process.stdout.write(text);
@@ -36,7 +37,7 @@ async function unitTests({ program }, checkout, files) {
   };
   const env = { ...temporaryFolder(), PATH: [dirname(program), process.env.PATH].join(delimiter) };
   // The order of tests is that of a commit, which a copy without git does not know; here it is as written.
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--no-sequence.shuffle.tests', ...files];
+  const args = ['node_modules/vitest/vitest.mjs', 'run', ...IN_PROCESS, '--no-sequence.shuffle.tests', ...files];
   const code = await node(program, args, { cwd: checkout, env, told });
   const [, passed = 0, failed = 1, skipped = 0] = [...tail.matchAll(CLOSING)].at(-1) ?? [];
   return { code, counts: [passed, failed, skipped].map(Number) };
@@ -78,7 +79,7 @@ async function testAll(files) {
     if (problems.length > 0) return results;
     for (const each of found) {
       results.push(judged(`a working day on Node ${each.line}`, await workOn(each, checkout)));
-      results.push(await unitTests(each, checkout, files));
+      results.push(await testsOn(each, checkout, files));
     }
     return results;
   } finally {
