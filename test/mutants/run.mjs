@@ -1,7 +1,8 @@
 // `npm run test:mutants -- AREA [FILE …]`: puts one small fault after another into the files of an area, and tells which
-// of them its tests do not find. A second run tries only what has changed since.
+// of them its tests do not find. A second run tries only what has changed since. What was found goes into scores.tsv.
 import { Stryker } from '@stryker-mutator/core';
 import { AREAS } from './areas.mjs';
+import { keepScores } from './scores.mjs';
 
 const USAGE = `npm run test:mutants -- AREA [FILE …], AREA being one of ${Object.keys(AREAS).join(', ')}\n`;
 
@@ -30,9 +31,8 @@ async function run(name, files) {
     // There is none to rewrite, and TypeScript has no interface for it any more.
     tsconfigFile: 'none.json',
   }).runMutationTest();
-  const count = (...states) => results.filter(({ status }) => states.includes(status)).length;
-  const [found, missed] = [count('Killed', 'Timeout'), count('Survived', 'NoCoverage')];
-  process.stdout.write(`${name}: ${found} of ${found + missed} faults found\n`);
+  for (const { file, found, faults } of keepScores(name, results))
+    process.stdout.write(`${file}: ${found} of ${faults} faults found\n`);
 }
 
 const [name = '', ...files] = process.argv.slice(2);
