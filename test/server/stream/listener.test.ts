@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { findOrganization, type Organization } from '../../../src/server/organizations.ts';
 import { ListenerSocket, serveListener } from '../../../src/server/stream/listener.ts';
-import { EVENTS } from '../../../src/server/stream/pages.ts';
+import { EVENTS, framesOf } from '../../../src/server/stream/pages.ts';
 import { ORGANIZATION } from '../../support/ids.ts';
 import { organizationRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -31,7 +31,7 @@ const write = (count: number, characters = 0) =>
   writeOwnMessages(service, count, JSON.stringify({ note: 'x'.repeat(characters) }));
 
 /** A listener from the beginning, on a socket that has room, or none when `rooms` says so, one wait after another. */
-async function listening(rooms: boolean[] = [], check = async () => {}) {
+async function listening({ rooms = [] as boolean[], check = async () => {}, matches = (): boolean => true } = {}) {
   const { stream } = service.service;
   const { epoch } = await stream.positionsOf(organization.org);
   const heard: string[] = [];
@@ -47,7 +47,7 @@ async function listening(rooms: boolean[] = [], check = async () => {}) {
   const state = { heard, waits, told: () => told, end: undefined as unknown };
   void serveListener(
     {
-      ...{ stream, organization, matches: () => true, format: EVENTS, check, now: () => 'now' },
+      ...{ stream, organization, matches, format: EVENTS, check, now: () => 'now' },
       socket: socket as unknown as ListenerSocket,
       sent: ({ messages }) => {
         told += messages;
@@ -88,8 +88,10 @@ it('a heartbeat comes after silence, and not while there are messages', async ()
 
 it('nothing is sent any more, no heartbeat either, once the token does not allow it', async () => {
   let isRevoked = false;
-  const { heard, state } = await listening([], async () => {
-    if (isRevoked) throw new Error('revoked');
+  const { heard, state } = await listening({
+    check: async () => {
+      if (isRevoked) throw new Error('revoked');
+    },
   });
   isRevoked = true;
   await pass(HEARTBEAT);
@@ -100,10 +102,51 @@ it('nothing is sent any more, no heartbeat either, once the token does not allow
 it('what is left of a page is let go of and read again for a socket that has no room, and one that stalls is left', async () => {
   // Each is a frame of its own.
   await write(3, 70_000);
-  const { heard, waits, at, state } = await listening([false, true, true, false, false]);
+  const { heard, waits, at, state } = await listening({ rooms: [false, true, true, false, false] });
   await reached(() => state.end !== undefined);
   expect([state.end, heard]).toEqual(['ended', [1, 2, 3].map((number) => `id: ${at(number)}`)]);
   expect(waits).toEqual([250, 30_000, 250, 250, 30_000]);
+});
+
+it('what others are sent is silence, too', async () => {
+  const { heard, at } = await listening({ matches: () => false });
+  await pass(HEARTBEAT - 100);
+  await write(1);
+  await settled();
+  await pass(99);
+  expect(heard).toEqual([]);
+  await pass(1);
+  await reached(() => heard.length > 0);
+  expect(heard).toEqual([`: heartbeat ${at(1)}`]);
+});
+
+it.each([
+  ['to be sent', true],
+  ['of what others are sent', false],
+])('a long stretch %s leaves everybody a turn', async (_name, isSent) => {
+  let others = 0;
+  const turns: number[] = [];
+  const step = () => {
+    turns.push(others);
+    setImmediate(() => others++);
+  };
+  // Pages that are there at once, as those that another listener has read, of two frames each.
+  vi.spyOn(service.service.stream, 'page').mockImplementation(async (_reach, epoch, after) => {
+    if (!isSent) step();
+    const message = (number: number) => ({
+      ...{ number, routingKey: 'o.1.PatientV1.READ', operation: 'READ', text: 'x'.repeat(70_000) },
+      ...{ recordId: null, patientId: null },
+    });
+    const messages = after < 8 ? [after + 1, after + 2].map(message) : [];
+    return { frames: framesOf(messages, EVENTS, epoch), positions: { epoch, newest: 8, floor: 0 } };
+  });
+  const matches = () => {
+    if (isSent) step();
+    return isSent;
+  };
+  const { told } = await listening({ matches });
+  await reached(() => turns.length >= (isSent ? 8 : 5));
+  expect([told(), turns]).toEqual([isSent ? 8 : 0, turns.map((_, at) => at)]);
 });
 
 it('a socket has room until it says otherwise, and again once it has sent all; a full one is cut off at its end', async () => {

@@ -161,8 +161,27 @@ describe('waiting for more', () => {
     expect(stream.written - before).toBe(5);
     // Whoever asks for the figures needs nobody to have looked before.
     await write();
-    const total = streamMetrics(service.service).find(({ name }) => name === 'molar_stream_messages_total');
-    expect(await total?.read()).toBe(before + 6);
+    const told = async (name: string) => {
+      const metric = streamMetrics(service.service).find((each) => each.name === `molar_stream_${name}`);
+      return metric?.read();
+    };
+    expect(await told('messages_total')).toBe(before + 6);
+    // Those of any organization, whichever has more.
+    for (const [organization, count] of [
+      [ORGANIZATION, 20],
+      [OTHER_ORGANIZATION, 40],
+    ] as const) {
+      await store.write(async (tx) => {
+        for (let n = 0; n < count; n++) await append(tx, {}, organization);
+      });
+      const stored = await store.read.get<{ newest: number; oldest: number }>(
+        sql`SELECT MAX(seq) AS newest, MIN(seq) AS oldest FROM stream_messages`,
+      );
+      expect([await told('newest_message'), await told('oldest_message')]).toEqual([stored?.newest, stored?.oldest]);
+      await store.write((tx) =>
+        tx.run(sql`DELETE FROM stream_messages WHERE org = ${orgOf(organization)} AND seq < 5`),
+      );
+    }
   });
 
   it('ends by itself, on abort, and when the stream is closed', async () => {

@@ -189,6 +189,26 @@ describe('shared pages', () => {
     expect(reads).toEqual([0, 2]);
   });
 
+  it('that are being read are shared however many others are read meanwhile', async () => {
+    let go = () => {};
+    let reads = 0;
+    const pages = new SharedPages(async (_, after) => {
+      if (after === 0) {
+        reads++;
+        await new Promise<void>((resolve) => {
+          go = resolve;
+        });
+      }
+      return { messages: [message(100, 1_100_000)], positions };
+    });
+    const page = (after: number) => pages.page({ org: 1 }, EPOCH, after, EVENTS);
+    const first = page(0);
+    for (let after = 1; after < 10; after++) await page(after);
+    const second = page(0);
+    go();
+    expect([await second, reads]).toEqual([await first, 1]);
+  });
+
   it('that were read in vain take no room from others', async () => {
     const { reads, pages, idsAfter } = outbox(message(100, 1_100_000));
     for (let vain = 0; vain < 9; vain++) {
@@ -218,5 +238,11 @@ describe('shared pages', () => {
     await idsAfter(0);
     await idsAfter(1);
     expect(reads).toEqual([0, 1, 0, 1]);
+    // What is left by the first look is found by the next, though nobody asks for anything.
+    vi.advanceTimersByTime(900);
+    await idsAfter(1);
+    vi.advanceTimersByTime(1101);
+    await idsAfter(1);
+    expect(reads).toEqual([0, 1, 0, 1, 1]);
   });
 });

@@ -3,14 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Stream } from '../../../src/server/stream/stream.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { address, listen, open } from './listening.ts';
+import { until } from './relay/fakebroker.ts';
 import { ownMessages, ownOrg, ownPositions } from './told.ts';
 import { writeOwnMessages } from './writing.ts';
 
-const DAY = 24 * 60 * 60 * 1000;
+const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
 let folder: string;
 let service: TestService;
 
@@ -59,7 +63,7 @@ describe('messages older than the retention', () => {
   it('go however many there are, to the millisecond, and stay when tidying is broken off', async () => {
     const old = await numbers();
     await writeOwnMessages(service, 2100);
-    const { stream } = service.service;
+    const { store, stream } = service.service;
     service.clock.advance(1);
     await postTags(1);
     service.clock.advance(2 * DAY - 1);
@@ -68,9 +72,64 @@ describe('messages older than the retention', () => {
     service.clock.advance(1);
     await stream.tidy(AbortSignal.abort());
     expect((await ownPositions(service)).floor).toBe(0);
+    const write = store.write.bind(store);
+    const floors = new Set<number>();
+    const org = await ownOrg(service);
+    const writing = vi.spyOn(store, 'write').mockImplementation(async (...given) => {
+      const written = await write(...given);
+      const { newest, floor } = await stream.positionsOf(org);
+      const left = await store.read.all(sql`SELECT seq FROM stream_messages WHERE org = ${org}`);
+      // No commit shows a gap of which the floor does not tell.
+      expect(left).toHaveLength(newest - floor);
+      floors.add(floor);
+      return written;
+    });
     await stream.tidy();
+    writing.mockRestore();
     const floor = old.length + 2100;
+    expect([...floors].filter((each) => each > 0)).toEqual([1000, 2000, floor]);
     expect([await numbers(), (await ownPositions(service)).floor]).toEqual([[floor + 1], floor]);
+  });
+
+  it('go when a server begins and every hour, until it is closed', async () => {
+    const { store } = service.service;
+    let go: (() => void) | undefined;
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const stream = await Stream.open(store, service.clock.now, 2);
+      const { newest } = await ownPositions(service);
+      const floor = async () => (await ownPositions(service)).floor;
+      service.clock.advance(3 * DAY);
+      stream.keepTidy();
+      await until(async () => (await floor()) === newest);
+      await postTags(1);
+      service.clock.advance(3 * DAY);
+      await vi.advanceTimersByTimeAsync(HOUR - 1);
+      expect(await floor()).toBe(newest);
+      const all = store.read.all.bind(store.read);
+      vi.spyOn(store.read, 'all').mockImplementation(async (query) => {
+        if (query.sql.includes('m.sent_at'))
+          await new Promise<void>((resolve) => {
+            go = resolve;
+          });
+        return all(query);
+      });
+      await vi.advanceTimersByTimeAsync(1);
+      await until(() => go !== undefined);
+      // What is under way when it is closed ends before that does, since the store is closed next.
+      let isClosed = false;
+      const closed = stream.close().then(() => {
+        isClosed = true;
+      });
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+      expect([isClosed, vi.getTimerCount()]).toEqual([false, 0]);
+      go?.();
+      await closed;
+      expect(await floor()).toBe(newest);
+    } finally {
+      go?.();
+      vi.useRealTimers();
+    }
   });
 
   it('are missed by one explicit message, whoever comes too late; nobody else hears it', async () => {

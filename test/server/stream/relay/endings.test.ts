@@ -64,6 +64,26 @@ it.each<[string, number, (cut: AbortSignal) => Broker | Promise<Broker>]>([
   expect([relay.relayed, relay.failures, relay.connected, opened]).toEqual([0, 0, false, 1]);
 });
 
+it('a relay whose broker confirms the last message while it stops has stopped then', async () => {
+  const unconfirmed: ((taken: boolean) => void)[] = [];
+  const relay = await startRelay(service.service, TARGET, EVENTS, async (_target, cut) => ({
+    ...idle(cut, { close: async () => {} }),
+    publish: (_message, settled) => unconfirmed.push(settled) > 0,
+  }));
+  await reached(() => unconfirmed.length > 0);
+  await settled();
+  let over = false;
+  const stopped = relay.stop().then(() => {
+    over = true;
+  });
+  await settled();
+  expect(over).toBe(false);
+  for (const settle of unconfirmed) settle(true);
+  await settled();
+  expect([over, relay.relayed]).toEqual([true, unconfirmed.length]);
+  await stopped;
+});
+
 it('a relay tells when it is connected and why it is not, closes what it opens, and names no address', async () => {
   const problems: unknown[] = [
     new Error(`no answer of amqp://user:secret@broker ${'x'.repeat(300)}`),

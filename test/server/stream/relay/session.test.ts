@@ -254,16 +254,19 @@ describe('a connection of a relay', () => {
   it('has 500 messages in flight at most, and waits for none of them once the connection is gone', async () => {
     const { script, texts, confirmed, settle, broken, pumping } = await session();
     script.confirms = false;
-    await write(502);
+    await write(503);
     await expect.poll(() => texts().length).toBe(500);
+    // One behind which others are missing makes no room.
+    settle[1]?.(true);
     await turns();
+    expect([texts().length, confirmed.length]).toEqual([500, 0]);
     settle[0]?.(true);
-    await expect.poll(() => texts().length).toBe(501);
+    await expect.poll(() => texts().length).toBe(502);
     await turns();
-    expect([texts().length, confirmed.length]).toEqual([501, 1]);
+    expect([texts().length, confirmed.length]).toEqual([502, 2]);
     broken.abort(new Error('cut'));
     await expect(pumping).rejects.toThrow('cut');
-    expect(texts()).toHaveLength(501);
+    expect(texts()).toHaveLength(502);
   });
 
   it('sends at once what was written while it looked at another organization', async () => {
