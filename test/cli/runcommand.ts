@@ -27,6 +27,8 @@ export interface World {
   readonly keyring?: Context['keyring'];
   readonly clock?: Context['clock'];
   readonly ask?: Context['streams']['ask'];
+  /** Nobody sees progress where absent. */
+  readonly startProgress?: Context['streams']['startProgress'];
   /** Takes the place of the script. */
   readonly openNetwork?: Context['openNetwork'];
   /** Counts from `id-1` where absent. */
@@ -80,7 +82,7 @@ export async function runCommand(
       stdin: { isTTY, chunks: once(world.stdin ?? '') },
       confirm: world.confirm ?? (() => Promise.reject(new Error('Nobody is to be asked.'))),
       ask: world.ask,
-      startProgress: undefined,
+      startProgress: world.startProgress,
     },
     env: { ...ENV, ...world.env },
     shell: world.shell ?? 'sh',

@@ -61,7 +61,6 @@ export async function deliveredRows(
     return closing(spool, collectedRows(spool, order));
   } catch (cause) {
     await spool.close();
-    signal.throwIfAborted();
     throw isOpen ? cause : await asNoChannel(cause, resource, client, signal);
   }
 }

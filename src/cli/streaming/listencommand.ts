@@ -68,7 +68,7 @@ export abstract class ListenCommand extends MolarCommand {
     let failure: unknown;
     try {
       await listen(follow(source, this.following(maxRetries)), {
-        ...{ handlers, limit, positionSaver: saved?.saver, isNew: saved !== undefined && saved.known === undefined },
+        ...{ handlers, limit, positionSaver: saved?.saver, isNew: saved?.known === undefined },
         onOpened: () => this.onOpened(),
         onResync: (message) => this.warnMissing(message),
       });
@@ -110,22 +110,22 @@ export abstract class ListenCommand extends MolarCommand {
     return new AmqpSource({ broker, exchange, keys: checkKeys(keys, undefined), name, certificates, onForeign });
   }
 
-  private isLost = false;
+  private wasLost = false;
 
   private following(maxRetries: number | undefined): FollowOptions {
     const { clock, random, signal } = this.context;
     return {
       ...{ clock, random, signal, maxRetries, policy: DEFAULT_RETRY },
       onLost: (notice) => {
-        this.isLost = true;
+        this.wasLost = true;
         void this.note(lostText(notice));
       },
     };
   }
 
   private onOpened(): void {
-    if (this.isLost) void this.note('Reconnected.');
-    this.isLost = false;
+    // From then on each connection that opens takes the place of one that was lost.
+    if (this.wasLost) void this.note('Reconnected.');
   }
 
   /** Warns with `--quiet` too: a copy of the records is out of date. */

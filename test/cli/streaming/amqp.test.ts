@@ -1,8 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import StreamListen from '../../../src/commands/stream/listen.ts';
 import { messageOf } from '../../core/stream/messages.ts';
+import { answer, Script } from '../../core/transport/script.ts';
 import { ScriptedBroker } from '../../support/scriptedbroker.ts';
-import { runCommand } from '../runcommand.ts';
+import { runCommand, type World } from '../runcommand.ts';
 
 const message = messageOf(41);
 
@@ -42,3 +46,26 @@ it.each([
     expect(broker.fieldsOf('BasicAck')).toMatchObject([{ deliveryTag: 1 }, { deliveryTag: 2 }]);
   },
 );
+
+it('stream listen --amqp trusts the certificates of --ca-cert, of the broker and of where it forwards to', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'molar-test-'));
+  const file = join(folder, 'ca.pem');
+  const to = ['--forward-to', 'http://localhost:3000/hook', '--ca-cert', file];
+  const script = new Script(answer(204, ''));
+  const trusted: unknown[] = [];
+  const openNetwork: World['openNetwork'] = ({ certificates }) => {
+    trusted.push(certificates);
+    return { send: script.send, close: () => Promise.resolve() };
+  };
+  const run = (...argv: string[]) =>
+    runCommand('stream:listen', StreamListen, ['--limit', '1', ...to, '--amqp', ...argv], { openNetwork });
+  try {
+    const away = ['amqp://broker.example.com', '--allow-http'];
+    expect(await run(...away)).toMatchObject({ exitCode: 9, stderr: expect.stringContaining(file) });
+    await writeFile(file, '-----BEGIN CERTIFICATE-----');
+    expect(await run(`amqp://127.0.0.1:${broker.port}`)).toMatchObject({ exitCode: 0 });
+    expect([trusted, script.left]).toEqual([[['-----BEGIN CERTIFICATE-----']], 0]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

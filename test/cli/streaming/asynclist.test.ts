@@ -3,15 +3,15 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import AppointmentsList from '../../../src/commands/appointments/list.ts';
 import ImageattachmentsList from '../../../src/commands/imageattachments/list.ts';
 import LocationproductionnetscheduleReport from '../../../src/commands/locationproductionnetschedule/report.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
+import { localFailure } from '../../../src/core/failure.ts';
 import { eventOf, messageOf, streamAnswer } from '../../core/stream/messages.ts';
-import { answer, broken, problem, Script, type Step, success } from '../../core/transport/script.ts';
+import { answer, problem, Script, type Step, success } from '../../core/transport/script.ts';
 import { need } from '../../support/capabilities.ts';
 import { openBelow } from '../../support/descriptors.ts';
-import { jsonFailure, runCommand } from '../runcommand.ts';
+import { jsonFailure, runCommand, type World } from '../runcommand.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -58,6 +58,48 @@ describe('list --async', () => {
       filter: 'patientStatus==ACTIVE,lastModified>=0001-01-01T00:00:00Z',
       responseFields: 'id,lastName',
     });
+  });
+
+  it('goes on where the connection was lost, says so, and shows how far it has come', async () => {
+    const [first, ...rest] = names;
+    const lost = streamAnswer([
+      eventOf(messageOf(41, { operation: 'READ', correlationId: 'c-1', payload: { ...first } })),
+    ]);
+    const script = new Script(lost, asked(), delivery(rest, 3, 42));
+    let time = 0;
+    const shown: string[] = [];
+    const world: World = {
+      script,
+      clock: { now: () => (time += 2000), sleep: () => Promise.resolve() },
+      startProgress: async () => ({ show: (text) => shown.push(text), stop: () => shown.push('over') }),
+    };
+    const ran = await runCommand('patients:list', PatientsList, ['--async', '--fields', 'id', '--csv'], world);
+    expect(ran).toEqual({
+      exitCode: 0,
+      stdout: 'id\n2\n4\n9\n',
+      stderr: 'Not connected: The other side closed the connection. Next try in 0.5 s.\n',
+    });
+    expect(script.requests[2]?.headers['last-event-id']).toBe('0a1b2c3d-41');
+    // While it is collected, and while it is written.
+    expect(shown).toEqual(['1 patients', '2 patients', '3 patients', 'over', '3 patients', 'over']);
+  });
+
+  it.each<[string, (asking: Step) => Step[]]>([
+    ['the delivery', (asking) => [streamAnswer([], { hangs: true }), asking]],
+    ['the API, whose stream does not open', (asking) => [answer(404, ''), asking]],
+  ])('ends what asks for %s when it is interrupted', async (_name, steps) => {
+    const stop = new AbortController();
+    const ended: unknown[] = [];
+    const script = new Script(
+      ...steps(({ signal }) => {
+        stop.abort(localFailure('run.interrupted', 'Interrupted.'));
+        ended.push(signal?.aborted);
+        signal?.throwIfAborted();
+        return asked();
+      }),
+    );
+    const ran = await runCommand('patients:list', PatientsList, ['--async'], { script, signal: stop.signal });
+    expect([ran.exitCode, ran.stdout, ended, script.left]).toEqual([130, '', [true], 0]);
   });
 
   it('sorts the whole delivery, then cuts at --limit', async () => {
@@ -129,62 +171,6 @@ describe('list --async', () => {
     });
   });
 
-  it.each<[string, () => Step]>([
-    ['404', () => answer(404, '')],
-    ['404 in an envelope', () => answer(404, { data: null, errors: [{ message: 'No such path' }] })],
-    ...[400, 405, 406, 410, 415].map((status) => [`${status}`, () => answer(status, '')] as [string, () => Step]),
-    ['403', () => answer(403, { data: null, errors: [] })],
-    ['501', () => answer(501, '')],
-    ['records in place of a stream', () => success([])],
-    ['nothing', () => broken(true)],
-  ])('tells that the service has no channel where the stream answers %s and the API is there', async (_name, step) => {
-    const script = new Script(step(), success([]));
-    const ran = await patients(script, '--json', '--max-retries', '0');
-    expect(jsonFailure(ran)).toMatchObject({
-      code: 'stream.unavailable',
-      exitCode: 5,
-      message: expect.stringContaining('no streaming channel that molar can read'),
-      hint: 'Run it without --async: molar patients list.',
-    });
-    expect([ran.stdout, script.left]).toEqual(['', 0]);
-    expect(script.requests.map(({ url }) => new URL(url).pathname)).toEqual([
-      '/api/v1/stream',
-      '/api/v1/transactiontags',
-    ]);
-  });
-
-  it.each<[string, () => Step, () => Step, number]>([
-    ['the API is not there', () => broken(false), () => broken(false), 8],
-    ['the address is not that of the API', () => answer(404, ''), () => answer(404, '<html>'), 4],
-    ['the API is not there when it is asked', () => answer(406, ''), () => broken(false), 5],
-    ['the token may not read', () => answer(403, ''), () => answer(403, ''), 3],
-    ['the token is not accepted', () => answer(401, ''), () => answer(401, ''), 3],
-  ])('says what it is where %s', async (_name, stream, reading, exitCode) => {
-    const ran = await patients(new Script(stream(), reading()), '--json', '--max-retries', '0');
-    expect(jsonFailure(ran)).toMatchObject({ exitCode, code: expect.not.stringContaining('stream.') });
-  });
-
-  it.each([
-    [
-      'appointments:list',
-      AppointmentsList,
-      ['--async'],
-      'Without --async molar requests GET /api/v1/appointments, which the specification does not list; molar api /appointments/async shows the first ten.',
-    ],
-    [
-      'locationproductionnetschedule:report',
-      LocationproductionnetscheduleReport,
-      ['--async', '--from', '2026-03-02'],
-      'Run it without --async: molar locationproductionnetschedule report.',
-    ],
-  ] as const)('says what there is in place of %s', async (id, command, argv, hint) => {
-    const script = new Script(answer(404, ''), success([]));
-    expect(jsonFailure(await runCommand(id, command, [...argv, '--json'], { script }))).toMatchObject({
-      code: 'stream.unavailable',
-      hint,
-    });
-  });
-
   it('gives up as a list does where the stream does not open', async () => {
     const refusals = [0, 1].map(() => problem(503, 'server.unavailable', null, 'Later.'));
     expect(await patients(new Script(...refusals), '--max-retries', '1')).toMatchObject({ exitCode: 8, stdout: '' });
@@ -205,30 +191,6 @@ describe('list --async', () => {
 });
 
 describe('imageattachments list', () => {
-  it('asks for ten at a time where the service has no channel, and says so', async () => {
-    const ten = Array.from({ length: 10 }, (_, at) => ({ id: at + 1 }));
-    const script = new Script(answer(404, ''), success([]), success(ten), success([{ id: 11 }]), success([]));
-    const line = ['--fields', 'id', '--claim', '5', '--csv'];
-    const ran = await runCommand('imageattachments:list', ImageattachmentsList, line, { script });
-    expect([ran.exitCode, ran.stdout.split('\n').length, script.left]).toEqual([0, 13, 0]);
-    expect(ran.stderr).toMatch(
-      /^This service has no streaming channel .* The image attachments are requested ten at a time; .* is not checked against a count\.\n$/,
-    );
-    expect(script.queries.slice(2).map(({ lastId, pageSize, filter }) => [lastId, pageSize, filter])).toEqual([
-      ['0', '10', 'insuranceClaim.id->[5]'],
-      ['10', '10', 'insuranceClaim.id->[5]'],
-      ['11', '10', 'insuranceClaim.id->[5]'],
-    ]);
-  });
-
-  it('asks for no more than --limit where the service has no channel', async () => {
-    const ten = Array.from({ length: 10 }, (_, at) => ({ id: at + 1 }));
-    const script = new Script(answer(404, ''), success([]), success(ten), success([{ id: 11 }]), success([]));
-    const line = ['--fields', 'id', '--claim', '5', '--csv', '--limit', '10'];
-    const ran = await runCommand('imageattachments:list', ImageattachmentsList, line, { script });
-    expect([ran.exitCode, ran.stdout.split('\n').length, script.left]).toEqual([0, 12, 2]);
-  });
-
   it.each([[[]], [['--async']]])('comes over the stream with %j', async (argv) => {
     const script = new Script(delivery([{ id: 3 }, { id: 8 }]), asked());
     const line = [...argv, '--fields', 'id', '--claim', '5', '--csv'];

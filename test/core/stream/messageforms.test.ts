@@ -100,6 +100,7 @@ describe('the table of messages', () => {
   ] as const)('keeps to a terminal of %i columns', (width, columns) => {
     const long = { ...many, locationId: '9'.repeat(15) };
     const lines = written(tableMessages({ clock, width }), [...messages, long]).split('\n');
+    expect(lines[0]).toMatch(/^sendTime/);
     expect(lines[1]?.split('  ')).toHaveLength(columns);
     const widest = Math.max(...lines.map((line) => line.length));
     if (columns === 7) expect(widest).toBe(width);
