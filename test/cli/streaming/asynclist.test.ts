@@ -53,33 +53,34 @@ describe('list --async', () => {
       'org-1.*.PatientV1.READ',
       'org-1.*.PatientV1.READ_COMPLETE',
     ]);
-    expect(question?.pathname).toBe('/api/v1/patients/async');
+    expect([script.requests[1]?.method, question?.pathname]).toEqual(['GET', '/api/v1/patients/async']);
     expect(Object.fromEntries(question?.searchParams ?? [])).toEqual({
       filter: 'patientStatus==ACTIVE,lastModified>=0001-01-01T00:00:00Z',
       responseFields: 'id,lastName',
     });
   });
 
-  it('goes on where the connection was lost, says so, and shows how far it has come', async () => {
+  it('goes on where the connection was lost, says so, and shows how far it has come, or is quiet', async () => {
     const [first, ...rest] = names;
-    const lost = streamAnswer([
-      eventOf(messageOf(41, { operation: 'READ', correlationId: 'c-1', payload: { ...first } })),
-    ]);
-    const script = new Script(lost, asked(), delivery(rest, 3, 42));
+    const read = messageOf(41, { operation: 'READ', correlationId: 'c-1', payload: { ...first } });
     let time = 0;
     const shown: string[] = [];
-    const world: World = {
-      script,
-      clock: { now: () => (time += 2000), sleep: () => Promise.resolve() },
-      startProgress: async () => ({ show: (text) => shown.push(text), stop: () => shown.push('over') }),
+    const run = async (...argv: string[]) => {
+      const script = new Script(streamAnswer([eventOf(read)]), asked(), delivery(rest, 3, 42));
+      const world: World = {
+        script,
+        clock: { now: () => (time += 2000), sleep: () => Promise.resolve() },
+        startProgress: async () => ({ show: (text) => shown.push(text), stop: () => shown.push('over') }),
+      };
+      const line = ['--async', '--fields', 'id', '--csv', ...argv];
+      const ran = await runCommand('patients:list', PatientsList, line, world);
+      expect(ran).toMatchObject({ exitCode: 0, stdout: 'id\n2\n4\n9\n' });
+      expect(script.requests[2]?.headers['last-event-id']).toBe('0a1b2c3d-41');
+      return ran.stderr;
     };
-    const ran = await runCommand('patients:list', PatientsList, ['--async', '--fields', 'id', '--csv'], world);
-    expect(ran).toEqual({
-      exitCode: 0,
-      stdout: 'id\n2\n4\n9\n',
-      stderr: 'Not connected: The other side closed the connection. Next try in 0.5 s.\n',
-    });
-    expect(script.requests[2]?.headers['last-event-id']).toBe('0a1b2c3d-41');
+    expect(await run('--quiet')).toBe('');
+    expect(shown).toEqual([]);
+    expect(await run()).toBe('Not connected: The other side closed the connection. Next try in 0.5 s.\n');
     // While it is collected, and while it is written.
     expect(shown).toEqual(['1 patients', '2 patients', '3 patients', 'over', '3 patients', 'over']);
   });
@@ -184,9 +185,9 @@ describe('list --async', () => {
     ['--id', '5'],
     ['--filter', 'id->[5]'],
   ])('refuses %s, before anything is sent', async (...argv) => {
-    const ran = await patients(new Script(), ...argv, '--out', join(folder, 'x.csv'));
+    const ran = await patients(new Script(), ...argv, '--json', '--out', join(folder, 'x.json'));
     expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(ran.stderr).toMatch(argv[0] === '--filter' ? /id/ : new RegExp(String(argv[0])));
+    expect(jsonFailure(ran)).toMatchObject({ errors: [{ source: argv[0] === '--filter' ? 'id' : argv[0] }] });
   });
 });
 
@@ -208,16 +209,15 @@ describe('production report --async', () => {
     runCommand('locationproductionnetschedule:report', LocationproductionnetscheduleReport, ['--async', ...argv], {
       script,
     });
-  const items = [
-    { date: '2026-03-03T15:00:00.000Z', scheduledAmount: 700 },
-    { date: '2026-03-02T15:00:00.000Z', scheduledAmount: 500 },
-    { date: '2026-03-02T15:00:00.000Z', scheduledAmount: 300 },
-  ];
+  const item = (day: number, scheduledAmount: number) => ({ date: `2026-03-0${day}T15:00:00.000Z`, scheduledAmount });
+  const items = [item(3, 700), item(2, 500), item(2, 300)];
 
-  it('writes the items in the order of the report', async () => {
-    const script = new Script(delivery(items), asked());
+  it('writes the items in the order of the report, those of one time as they came', async () => {
+    const more = [item(4, 900), item(2, 200), item(3, 600), item(1, 100), item(3, 800)];
+    const script = new Script(delivery([...items, ...more]), asked());
     const ran = await report(script, '--from', '2026-03-02', '--range', '2', '--fields', 'scheduledAmount', '--csv');
-    expect(ran).toEqual({ exitCode: 0, stdout: 'scheduledAmountCents\n500\n300\n700\n', stderr: '' });
+    const amounts = [100, 500, 300, 200, 700, 600, 800, 900];
+    expect(ran).toEqual({ exitCode: 0, stdout: `scheduledAmountCents\n${amounts.join('\n')}\n`, stderr: '' });
     expect(script.queries[1]).toEqual({ filter: 'fromDate==2026-03-02,range==2' });
   });
 

@@ -5,7 +5,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
 import type { Called, CallOptions, WireRecord } from '../../support/calls.ts';
 import { idsOf, rowsOf } from '../../support/calls.ts';
-import { LOCATIONS, OPERATORIES, ORGANIZATION, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
+import {
+  LOCATIONS,
+  OPERATORIES,
+  ORGANIZATION,
+  OTHER_ORGANIZATION,
+  PATIENTS,
+  PROVIDERS,
+  TOKENS,
+} from '../../support/ids.ts';
 import { allRecords, bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { allMessages, ownMessages, ownOrg } from './told.ts';
@@ -46,7 +54,11 @@ const visit = (id: number, start: string, changes: WireRecord = {}) =>
 
 describe('an async delivery (D41)', () => {
   it('is every record, then the total, under the correlation id of the answer', async () => {
-    service = await testService([...bareRecords(), person(1), person(2), person(3, 'Other'), person(4)]);
+    const ofOthers = [2, 3].map((id) =>
+      line('PatientV1', { id, firstName: 'One', lastName: 'Many', preferredLocation: null }, OTHER_ORGANIZATION),
+    );
+    const people = [person(1), person(2), person(3, 'Other'), person(4)];
+    service = await testService([...bareRecords(), ...people, ...ofOthers]);
     const { called, messages } = await ask('/patients/async', { filter: 'lastName==Many' });
     const correlationId = called.headers['x-correlation-id'];
     expect(correlationId).toMatch(/^[0-9a-f-]{36}$/);

@@ -1,6 +1,5 @@
 import sql from 'sql-template-tag';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { requestTurn } from '../../../src/server/fairscheduling.ts';
 import type { Store, Transaction } from '../../../src/server/store/store.ts';
 import type { ChunkReader } from '../../../src/server/stream/chunks.ts';
 import { Deliveries } from '../../../src/server/stream/deliveries.ts';
@@ -185,60 +184,6 @@ describe('a delivery that fails, or is shared', () => {
       [18, 500],
     ]);
     expect([deliveries.delivered, deliveries.completed]).toEqual([3, 1]);
-  });
-
-  it('is found though it is accepted while the last look for others is under way', async () => {
-    service = await testService(bareRecords());
-    const { store } = service.service;
-    let looks = 0;
-    const get: Store['read']['get'] = async (query) => {
-      const found = await store.read.get(query);
-      if (looks++ === 0) {
-        await store.write(asked('firstName==bob'));
-        deliveries.wake();
-      }
-      return found as never;
-    };
-    const read: Store['read'] = Object.create(store.read, { get: { value: get } });
-    const deliveries = new Deliveries({ ...store, read }, service.clock.now);
-    deliveries.start(
-      () => undefined,
-      () => undefined,
-    );
-    await deliveries.idle();
-    expect(deliveries.completed).toBe(1);
-  });
-
-  it('leaves most of the time to requests of several organizations, and none to those of one', async () => {
-    const many = Array.from({ length: 150 }, (_, n) => person(n + 1));
-    service = await testService([...bareRecords(), ...many], { store: 'sqlite' });
-    const { store } = service.service;
-    fakeTime();
-    try {
-      const deliveries = new Deliveries(store, service.clock.now);
-      for (const org of [1, 2]) void requestTurn(org);
-      await store.write(asked('lastName==Many'));
-      deliveries.start(
-        () => undefined,
-        () => undefined,
-      );
-      await reached(() => deliveries.delivered === 100);
-      await settled();
-      await pass(19);
-      expect(deliveries.delivered).toBe(100);
-      await pass(1);
-      await reached(() => deliveries.delivered === 150);
-      await settled();
-      await pass(20);
-      await reached(() => deliveries.completed === 1);
-      // They have been served for a while.
-      await pass(1000);
-      await store.write(asked('firstName==One'));
-      deliveries.wake();
-      await reached(() => deliveries.completed === 2);
-    } finally {
-      vi.useRealTimers();
-    }
   });
 
   it('waits for nothing when the server stops while it fails', async () => {
