@@ -70,7 +70,7 @@ export class OutboxHead {
       const waiter = { org, wake };
       signal?.addEventListener('abort', wake);
       this.waiters.add(waiter);
-      this.poll ??= setInterval(() => this.waiters.size > 0 && this.schedule(), POLL_MS).unref();
+      this.poll ??= setInterval(() => this.schedule(), POLL_MS).unref();
       // What was committed before somebody waited has been read for others alone.
       this.schedule();
     });
