@@ -103,6 +103,13 @@ describe('an async delivery (D41)', () => {
     expect(found).toEqual(found.toSorted((a, b) => (order === 'ascending' ? a - b : b - a)));
     expect([...new Set(delivered.messages.map((message) => message.domainType))]).toEqual([domainType]);
     expect(delivered.messages.at(-1)).toMatchObject({ operation: 'READ_COMPLETE', payload: { total: found.length } });
+    // Not each is of the patient whose number it has.
+    const first = delivered.messages[0]?.id ?? 0;
+    const stored = await service.service.stream.readMessages({ org: await ownOrg(service) }, first - 1, found.length);
+    for (const [at, { payload }] of reads(delivered).entries()) {
+      const patient = name === 'patients' ? payload : (payload.patient as WireRecord | undefined);
+      if (patient !== undefined) expect(stored.messages[at]?.patientId).toBe(patient.id);
+    }
   });
 
   it('has the fields that were asked for, and begins after lastId', async () => {

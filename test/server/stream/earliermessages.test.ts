@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { whoseOf } from '../../../src/server/stream/earliermessages.ts';
 import { readMessages } from '../../../src/server/stream/outbox.ts';
 import { OPERATORIES, ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
@@ -49,6 +50,17 @@ it('messages that were stored before they said whose they are name their record 
     ['MissedAppointmentV1.CREATE', 1, ann],
     ['TransactionTagV1.CREATE', expect.any(Number), null],
   ]);
+});
+
+it('messages that tell of no record, or of a kind that there is no more, name none', async () => {
+  const { read } = service.service.store;
+  for (const [domainType, payload] of [
+    ['PatientV1', '{"total":3}'],
+    ['NoSuchV1', '{"id":3}'],
+    ['*', '{"requested":1}'],
+  ] as const) {
+    expect(await whoseOf(read, 1, domainType, payload)).toEqual({ recordId: null, patientId: null });
+  }
 });
 
 it("a record of another organization that has the same number is nobody's here", async () => {

@@ -77,6 +77,18 @@ it('wakes whoever waits for what has moved, and nobody else, behind those who ar
   expect([back, heads.newestOf(1), heads.moves]).toEqual([{ moved: true }, 2, 2]);
 });
 
+it('counts no numbers that were left out, and no messages that were gone before they were looked for', async () => {
+  for (const [next, written] of [
+    [{ ...head(1, 20), base: 17 }, 3],
+    [{ ...head(1, 30), base: 17, floor: 26 }, 7],
+    [{ ...head(1, 20), base: 17, floor: 20 }, 7],
+  ] as const) {
+    stored = [next];
+    await heads.refresh();
+    expect(heads.written).toBe(written);
+  }
+});
+
 it('asks of those alone for whom somebody waits, of all when somebody waits for any or too many wait', async () => {
   waiting(2, 7);
   await pass(0);
