@@ -250,6 +250,7 @@ describe('a connection to the stream', () => {
     ['a redirect', answer(302, '', { location: 'https://example.org/x' }), 'response.redirect'],
     ['a choice', answer(300, ''), 'response.redirect'],
     ['a page', answer(200, '', { 'content-type': 'text/html' }), 'response.malformed'],
+    ['what says no type', answer(200, ''), 'response.malformed'],
     ['no content', answer(204, ''), 'response.malformed'],
   ])('ends for good on %s', async (_name, step, code) => {
     const requestId = step instanceof ConnectionFailure ? null : 'req-1';
