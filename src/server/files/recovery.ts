@@ -30,7 +30,8 @@ export async function removeUnlessKept(
   { store, files, fileRetentionDays }: Pick<Service, 'store' | 'files' | 'fileRetentionDays'>,
   names: readonly string[],
 ): Promise<void> {
-  if (fileRetentionDays === 0) await removeScheduled(store, files, names);
+  // A part of an import seldom has any: to write nothing would cost a transaction.
+  if (fileRetentionDays === 0 && names.length > 0) await removeScheduled(store, files, names);
 }
 
 /**
