@@ -31,7 +31,7 @@ export interface LinkTargets {
 export class LinkBook {
   /** Ids that exist, by organization and kind. What a later line deletes is noted by `noteDeleted`. */
   private readonly existing = new Map<number, Map<string, Set<number>>>();
-  /** Records without a table of their own that do not exist. */
+  /** Records without a table of their own that did not exist when they were looked for; links to them wait. */
   private readonly absent = new Set<string>();
   private readonly deleted = new Map<string, { org: number; target: string; ids: Map<number, number> }>();
   /** Links still to be looked up, by kind. */
@@ -63,7 +63,6 @@ export class LinkBook {
     const ids = this.idsOf(org, target);
     if (ids.size >= MAX_CACHED) ids.clear();
     ids.add(id);
-    if (!RESOURCE_BY_TYPE.has(target)) this.absent.delete(`${org} ${target} ${id}`);
   }
 
   /** Looks up pending links: before they are settled, and before anything is deleted that they may lead to. */

@@ -65,8 +65,7 @@ class Publication {
       const { type, id, values } = line;
       const kind = RECORD_KINDS.get(type) as RecordKind;
       const before = stored.get(keyOf(line));
-      if (before !== undefined && Object.hasOwn(kind.fields, 'patient'))
-        tally.changed(org, directPatientOf({ name: type }, JSON.parse(before)));
+      if (before !== undefined) tally.changed(org, directPatientOf({ name: type }, JSON.parse(before)));
       if (values === undefined) {
         await tx.run(sql`DELETE FROM reference_records WHERE org = ${org} AND type = ${type} AND id = ${id}`);
         continue;
