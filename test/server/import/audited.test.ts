@@ -3,7 +3,7 @@ import { patientPages } from '../../../src/server/audit/patienttrail.ts';
 import { type Entry, entriesOf, storedEntries } from '../../contract/trail.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, PATIENTS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
-import { sharedService } from '../../support/service.ts';
+import { sharedService, testService } from '../../support/service.ts';
 
 const service = sharedService(bareRecords);
 
@@ -90,5 +90,11 @@ it('names very many that are neighbours, and everybody where they are too many t
 it('is one entry without an organization when no line is of one', async () => {
   const entries = await imported([{ type: 'Organization', id: ORGANIZATION, timezone: 'UTC' }]);
   expect(entries).toMatchObject([{ org: null, patients: [], record_count: 1 }]);
+  // The first import of a store is one in a single transaction.
+  const gone = { type: 'AccessToken', token: 'token-that-was-there', deleted: true };
+  const fresh = await testService([{ type: 'Organization', id: ORGANIZATION, timezone: 'UTC' }, gone]);
+  const own = (await storedEntries(fresh)).filter(({ operation }) => operation === 'server.import');
+  expect(own).toMatchObject([{ org: null, patients: [], record_count: 2 }]);
+  await fresh.close();
   expect((await storedEntries(service)).at(-1)?.operation).toBe('server.import');
 });

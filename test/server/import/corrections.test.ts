@@ -32,6 +32,11 @@ async function replacements(service: TestService, ids: readonly number[]): Promi
 
 it.each<[name: string, lines: readonly WireRecord[], replaced: readonly (number | null)[]]>([
   ['by the last of two, whatever the order of their lines', [charge(3, 1), charge(2, 1)], [3, null, null]],
+  [
+    'by its own one, though another organization has a line of its id',
+    [charge(2, 1), charge(3), elsewhere(1)],
+    [2, null, null],
+  ],
   ['by one that is replaced itself', [charge(3, 2), charge(2, 1)], [2, 3, null]],
   [
     'by none whose last line corrects nothing, whatever another organization has',

@@ -19,7 +19,7 @@ import {
 import { allRecords, bareRecords, line } from '../../support/practice.ts';
 import { FIXTURES } from '../../support/resources.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { places, refused } from './importing.ts';
+import { places, placesAtOnce, refused } from './importing.ts';
 
 let service: TestService;
 beforeEach(async () => {
@@ -75,11 +75,14 @@ describe('deletions', () => {
   it('are refused for a link of the last of very many records', async () => {
     const own = line('Location', { id: 4, name: 'Fourth' });
     const many = Array.from({ length: 1001 }, (_, n) => patient(n + 1));
-    const linked = [501, 1001].map((id) => patient(id, { preferredLocation: { id: 4 } }));
-    await service.import([own, ...many, ...linked]);
-    const problems = await refused(service, [gone('Location', 4)]);
+    const linked = (id: number) => patient(id, { preferredLocation: { id: 4 } });
+    await service.import([own, ...many, linked(501), linked(1001)]);
+    // Those that are there and those of the import are named in one order.
+    const problems = await refused(service, [linked(700), linked(400), gone('Location', 4)]);
     expect(problems.map(({ message }) => message)).toEqual(
-      linked.map(({ id }) => `Location 4 cannot be deleted: PatientV1 ${id} links to it by preferredLocation.`),
+      [400, 501, 700, 1001].map(
+        (id) => `Location 4 cannot be deleted: PatientV1 ${id} links to it by preferredLocation.`,
+      ),
     );
   });
 
@@ -110,6 +113,7 @@ describe('deletions', () => {
       [[links, went], ['2 id']],
     ] as const) {
       expect((await places(service, records)).toSorted()).toEqual(wrong);
+      expect((await placesAtOnce(service, records)).toSorted()).toEqual(wrong);
       expect((await service.call('GET', '/patients/2')).status).toBe(404);
     }
   });
@@ -183,9 +187,18 @@ describe('referred patients', () => {
     expect(await referredBy(3)).toEqual([]);
   });
 
-  it('are what the referrals say, not what a line says', async () => {
-    await service.import([patient(1, { referredPatients: [{ id: PATIENTS.bob }] })]);
-    expect(await referredBy(1)).toEqual([]);
+  it.each<[string, readonly WireRecord[], readonly number[]]>([
+    ['what the referrals say, not what a line says', [patient(1, { referredPatients: [{ id: PATIENTS.bob }] })], []],
+    ['those whose last line says so', [patient(2, link(1)), patient(1), patient(2), patient(3, link(1))], [3]],
+    ['none that is deleted', [patient(1), patient(2, link(1)), patient(3, link(1)), gone('PatientV1', 2)], [3]],
+  ])('are %s, at once and in parts', async (_name, lines, expected) => {
+    const fresh = await testService([...bareRecords(), ...lines]);
+    await service.import(lines);
+    for (const each of [fresh, service]) {
+      const { referredPatients } = rowOf(await each.call('GET', '/patients/1'));
+      expect(referredPatients).toEqual(expected.map((id) => ({ id })));
+    }
+    await fresh.close();
   });
 
   it('do not keep a patient from being deleted', async () => {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { rowOf, type WireRecord } from '../../support/calls.ts';
 import { dump } from '../../support/dump.ts';
 import { PDF, PNG } from '../../support/files.ts';
@@ -72,6 +72,22 @@ it('the files of a document that an import deletes are kept for as long as those
   const due = await service.service.store.read.all(sql`SELECT due_at FROM file_removals`);
   expect(due).toEqual(ALL.map(() => ({ due_at: '2026-03-09T12:00:00.000Z' })));
   expect((await filesOf(service)).length).toBe(ALL.length);
+  await service.close();
+});
+
+it.each([
+  ['at once', []],
+  ['in parts', bareRecords()],
+])('every file is put where it lasts once, and none that is there already, %s', async (_name, first) => {
+  const service = await testService(first);
+  const persist = vi.spyOn(service.service.files, 'persist');
+  const secured = async () => {
+    await service.import([...(first.length > 0 ? [] : bareRecords()), image(CROP), paper(PDF, { id: 10 })]);
+    return persist.mock.calls.splice(0).flatMap(([names]) => names.map((name) => name.split('-').at(-1)));
+  };
+  expect((await secured()).sort()).toEqual([...ALL, 'original'].sort());
+  // Of an image what is made of it is made anew.
+  expect((await secured()).sort()).toEqual(ALL);
   await service.close();
 });
 

@@ -2,7 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import sql from 'sql-template-tag';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { importRecords } from '../../../src/server/import/importer.ts';
+import { numberRecords } from '../../../src/server/import/lines.ts';
 import { idsOf, rowOf, type WireRecord } from '../../support/calls.ts';
 import { dump } from '../../support/dump.ts';
 import { big, LOCATIONS, OPERATORIES, OTHER_ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
@@ -53,6 +55,17 @@ describe('an import', () => {
     await service.import(allRecords());
     expect([await dump(service.service), await files()]).toEqual(once);
     await service.close();
+  });
+
+  it.each([
+    ['at once', []],
+    ['in parts', bareRecords()],
+  ])('gives memory and space of the journal back, %s', async (_name, first) => {
+    const { service, close } = await testService(first);
+    const tidy = vi.fn(service.store.tidy);
+    await importRecords({ ...service, store: { ...service.store, tidy } }, () => numberRecords(organizationRecords()));
+    expect(tidy).toHaveBeenCalledOnce();
+    await close();
   });
 
   it('counts what it did', async () => {
@@ -143,9 +156,13 @@ describe('upserts', () => {
 
   it('keep organizations apart', async () => {
     const service = await testService([...organizationRecords(), ...bareRecords()]);
+    const tag = (id: number, organization?: string) =>
+      line('TransactionTagV1', { id, tagText: 'Same', tagType: 'PAYMENT_TAG' }, organization);
     await service.import([
       line('PatientV1', { id: PATIENTS.ann, firstName: 'Other', lastName: 'One' }, OTHER_ORGANIZATION),
+      ...[tag(1), tag(2, OTHER_ORGANIZATION)],
     ]);
+    expect(idsOf(await service.call('GET', '/transactiontags'))).toEqual([1]);
     expect(rowOf(await service.call('GET', `/patients/${PATIENTS.ann}`))).toMatchObject({
       firstName: 'ann',
       preferredLocation: { id: LOCATIONS.east },

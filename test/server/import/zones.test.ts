@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rowOf, type WireRecord } from '../../support/calls.ts';
-import { LOCATIONS, OPERATORIES, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
+import { LOCATIONS, OPERATORIES, OTHER_ORGANIZATION, PATIENTS, PROVIDERS, TOKENS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 
@@ -69,19 +69,38 @@ describe('local times of an import (D7)', () => {
   });
 
   it('stand in the zone that the last line before them has told of', async () => {
-    const place = (zone: string) => line('Location', { id: LOCATIONS.home, name: 'Moved', timezone: zone });
-    const room = (location: number) => line('Operatory', { id: 91, location: { id: location } });
-    const at = (id: number) => visit(id, { start: '2026-01-15T09:00:00', operatory: { id: 91 } });
+    const place = (zone: string, id: number = LOCATIONS.home, organization?: string) =>
+      line('Location', { id, name: 'Moved', timezone: zone }, organization);
+    const room = (location: number, id = 91) => line('Operatory', { id, location: { id: location } });
+    const at = (id: number, operatory = 91) =>
+      visit(id, { start: '2026-01-15T09:00:00', operatory: { id: operatory } });
+    const closed = (id: number, location: number, organization?: string) => {
+      const event = { id, title: 'Closed', start: '2026-01-15T09:00:00', duration: 60, location: { id: location } };
+      return line('EventV1', event, organization);
+    };
+    const gone = (type: string, id: number) => line(type, { id, deleted: true });
+    const { two } = OPERATORIES;
     const lines = [
       ...[place('America/New_York'), room(LOCATIONS.home), at(1), place('UTC'), at(2)],
       ...[room(LOCATIONS.west), at(3), place('America/New_York'), room(LOCATIONS.home), at(4)],
+      // An operatory comes before its location.
+      ...[room(92, 92), at(5, 92), place('America/Los_Angeles', 92)],
+      // What is deleted is told of again only after what stands in its zone.
+      ...[at(6, two), gone('Operatory', two), at(7, two), room(LOCATIONS.west, two)],
+      ...[place('America/New_York', 94), closed(1, 94), gone('Location', 94), closed(2, 94), place('UTC', 94)],
+      // Another organization has one under the same id.
+      ...[place('Asia/Tokyo', 94, OTHER_ORGANIZATION), closed(1, 94, OTHER_ORGANIZATION), closed(3, 94)],
     ];
     const fresh = await testService([...bareRecords(), ...lines]);
     await service.import(lines);
     for (const each of [fresh, service]) {
-      const { body } = await each.call('GET', '/appointments');
-      const hours = (body.data as WireRecord[]).map(({ start }) => String(start).slice(11, 13));
-      expect(hours).toEqual(['14', '09', '17', '14']);
+      const hours = async (path: string, call = {}) => {
+        const { body } = await each.call('GET', path, call);
+        return (body.data as WireRecord[]).map(({ start }) => String(start).slice(11, 13)).join(' ');
+      };
+      expect(await hours('/appointments')).toBe('14 09 17 14 17 14 17');
+      expect(await hours('/events')).toBe('14 09 09');
+      expect(await hours('/events', { organization: OTHER_ORGANIZATION, token: TOKENS.other })).toBe('00');
     }
     await fresh.close();
   });

@@ -2,29 +2,44 @@ import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { patients } from '../../../../src/catalog/resources/patients.ts';
 import { numberRecords } from '../../../../src/server/import/lines.ts';
+import type { PaceLimits } from '../../../../src/server/import/staged/pace.ts';
 import { importStaged, resumeImports, waitForClaim } from '../../../../src/server/import/staged/stagedimport.ts';
 import { blankRecord } from '../../../../src/server/rendering.ts';
 import type { Service } from '../../../../src/server/service.ts';
 import { putRecord } from '../../../../src/server/store/records.ts';
-import type { ImportClaim, Store, Transaction } from '../../../../src/server/store/store.ts';
+import type { ImportClaim, StagingArea, Store, Transaction } from '../../../../src/server/store/store.ts';
 import { storedEntries } from '../../../contract/trail.ts';
 import { idsOf, rowOf, type WireRecord } from '../../../support/calls.ts';
+import { PDF } from '../../../support/files.ts';
 import { ELSEWHERE, OTHER_ORGANIZATION, TOKENS } from '../../../support/ids.ts';
 import { bareRecords, line } from '../../../support/practice.ts';
 import { type TestService, testService } from '../../../support/service.ts';
-import { killedOnceDecided, SMALL_PARTS } from './stores.ts';
+import { everythingOf, killedOnceDecided, SMALL_PARTS } from './stores.ts';
 
 let service: TestService;
 /** Kept for a whole test: otherwise the server would go on with an import by itself. */
 let claim: ImportClaim;
+/** Areas that are open: none, once an import has ended. */
+let areas = 0;
 beforeEach(async () => {
+  areas = 0;
   service = await testService(bareRecords());
-  claim = await waitForClaim(service.service.store);
+  claim = counting(await waitForClaim(service.service.store));
 });
 afterEach(async () => {
   await claim.release();
   await service.close();
+  expect(areas).toBe(0);
 });
+
+function counting(given: ImportClaim): ImportClaim {
+  const open = async (name: string): Promise<StagingArea> => {
+    const area = await given.open(name);
+    areas++;
+    return { ...area, close: () => area.close().finally(() => areas--) };
+  };
+  return { ...given, open };
+}
 
 const NEW = 'a-new-practice';
 const TOKEN = 'token-of-the-new-practice';
@@ -50,6 +65,14 @@ async function decided(records: readonly WireRecord[]): Promise<void> {
   await expect(importing).rejects.toThrow('killed');
 }
 
+/** Of which organizations an import writes, transaction by transaction: undefined for what decides or ends it. */
+async function writesOf(records: readonly WireRecord[], limits: PaceLimits): Promise<(number | undefined)[]> {
+  const writes: (number | undefined)[] = [];
+  const noting = watched((org) => writes.push(org));
+  await importStaged(noting, claim, () => numberRecords(records), true, limits);
+  return writes;
+}
+
 const goOn = (by: Service = service.service, signal?: AbortSignal) =>
   resumeImports(by, claim, { limits: SMALL_PARTS, ...(signal && { signal }) });
 
@@ -68,6 +91,36 @@ function watched(before: (org?: number) => unknown, after: () => unknown = () =>
 const change = (work: (tx: Transaction) => Promise<unknown>) => service.service.store.write(work);
 const waiting = () => service.service.store.read.all<{ name: string; position: string }>(sql`SELECT * FROM imports`);
 const seen = (organization: string, token: string) => service.call('GET', '/patients', { organization, token });
+
+describe('an import', () => {
+  it('is published with its decision, or in parts that wait for other writes of their organization', async () => {
+    expect(await writesOf(RECORDS, { ...SMALL_PARTS, atOnce: IDS.length })).toEqual([undefined]);
+    const [other] = RECORDS;
+    const records = [
+      { ...other, id: 'longer' },
+      ...RECORDS.slice(2).map((own) => ({ ...own, organizationId: 'longer' })),
+    ];
+    const limits = { ...SMALL_PARTS, atOnce: IDS.length - 1 };
+    expect(await writesOf(records, limits)).toEqual([undefined, 4, 4, 4, undefined]);
+    // What was staged has gone, too.
+    expect(await claim.names()).toEqual([]);
+  });
+
+  it('is published with the files of one document at a time, and with all of its tags', async () => {
+    const papers = [1, 2].map((id) => line('DocumentV1', { id, name: 'a', mimeType: 'PDF', file: { content: PDF } }));
+    const tags = [1, 2].map((id) => line('TransactionTagV1', { id, tagText: `${id}`, tagType: 'PAYMENT_TAG' }));
+    expect(await writesOf([...papers, ...tags], SMALL_PARTS)).toEqual([undefined, 1, 1, undefined]);
+  });
+
+  it('leaves nothing when it has been taken for dead before its decision', async () => {
+    const before = await everythingOf(service);
+    const taken = { ...claim, confirm: () => Promise.reject(new Error('taken')) };
+    const importing = importStaged(service.service, taken, () => numberRecords(RECORDS), true);
+    await expect(importing).rejects.toThrow('taken');
+    expect(await everythingOf(service)).toEqual(before);
+    expect(await claim.names()).toEqual([]);
+  });
+});
 
 describe('while an import is decided and not published in full', () => {
   it('nobody finds an organization that it brings', async () => {
@@ -145,13 +198,17 @@ describe('while an import is decided and not published in full', () => {
     await goOn();
   });
 
-  it('it stays that of whoever has decided it, in the audit log', async () => {
+  it('it stays that of whoever has decided it, and of that time, in the audit log and in its records', async () => {
     await decided(RECORDS);
+    const at = service.clock.text();
+    service.clock.advance(60_000);
     await change((tx) =>
       tx.run(sql`UPDATE imports SET plan = replace(plan, '"who":"command ', '"who":"command not ')`),
     );
     await goOn();
     const own = (await storedEntries(service)).filter(({ operation }) => operation === 'server.import');
-    expect(own.at(-1)).toMatchObject({ who: expect.stringMatching(/^command not ./), record_count: IDS.length });
+    expect(own.at(-1)).toMatchObject({ who: expect.stringMatching(/^command not ./), at, record_count: IDS.length });
+    const { body } = await seen(NEW, TOKEN);
+    expect(body.data).toEqual(IDS.map((id) => expect.objectContaining({ id, lastModified: at })));
   });
 });

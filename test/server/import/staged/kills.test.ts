@@ -9,7 +9,7 @@ import type { WireRecord } from '../../../support/calls.ts';
 import { big, LOCATIONS, PATIENTS } from '../../../support/ids.ts';
 import { line } from '../../../support/practice.ts';
 import { type TestService, testService } from '../../../support/service.ts';
-import { everythingOf, importInParts, resume } from './stores.ts';
+import { everythingOf, importInParts, resume, triedTwice } from './stores.ts';
 
 const NEW = 'a-new-practice';
 
@@ -115,6 +115,17 @@ it('an import that is killed at any moment is there completely, once somebody co
   }
   expect([...outcomes]).toEqual(['nothing', 'all']);
   expect(writes).toBeGreaterThan(8);
+});
+
+it('an import whose transactions are all tried again leaves the same', async () => {
+  const [again, once] = [await testService(), await testService()];
+  // The key of an organization that is made in vain is not given again.
+  const kept = records().filter(({ id, organizationId }) => ![id, organizationId].includes(NEW));
+  await importInParts(triedTwice(again.service), kept);
+  await importInParts(once.service, kept);
+  expect(await everythingOf(again)).toEqual(await everythingOf(once));
+  await again.close();
+  await once.close();
 });
 
 it('a server goes on with an import whose process has ended, by itself', async () => {

@@ -247,14 +247,23 @@ it('nor do long runs of new records differ, nor what is between them', async () 
   expect(found).toEqual(expected);
 });
 
-it('nor do lists of referred patients, of whom some are stored, some are named and some are both', async () => {
+it('nor do referred patients, some of them stored, some named and some both, nor claims of others, nor deletions', async () => {
   const own = (n: number, by?: number) =>
     line('PatientV1', {
       ...{ id: big(9000 + n), firstName: 'P', lastName: `No ${n}` },
       ...(by !== undefined && { referredByPatient: { id: big(9000 + by) } }),
     });
-  const first = [...allRecords(), own(1), own(2, 1), own(4, 1), own(5, 1), own(6, 1), own(7), own(8, 7)];
-  const records = [own(1), own(9, 1), own(5, 1), own(6), own(3, 1), own(7, 1), own(8, 1)];
+  const charged = (n: number, id: number) => line('InsuranceClaim', { id: big(7300 + n), patient: { id } });
+  const first = [
+    ...[...allRecords(), own(1), own(2, 1), own(4, 1), own(5, 1), own(6, 1), own(7), own(8, 7)],
+    ...[charged(1, big(9001)), charged(2, big(9002))],
+  ];
+  const records = [
+    ...[own(1), own(9, 1), own(5, 1), own(6), own(3, 1), own(7, 1), own(8, 1)],
+    // Whose a claim was is told, too, and so is what is deleted.
+    ...[charged(1, big(9004)), line('InsuranceClaim', { id: big(7302), deleted: true })],
+    line('MissedAppointmentV1', { id: big(551), deleted: true }),
+  ];
   const expected = await outcome(first, ({ service }) =>
     importAtOnce(service, () => numberRecords(records), { allowCredentials: true }),
   );

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -44,6 +44,7 @@ it('a line that cannot be published any more is named, and the import waits (D58
   await expect(testService([], { data, ...SMALL })).rejects.toThrow(
     'Line 1 of an import cannot be published any more: file.content is an image of 30 × 20 pixels',
   );
+  expect(await readdir(join(data, 'files', 'incoming'))).toEqual([]);
   // A server with limits that allow it goes on.
   const service = await testService([], { data });
   expect(await service.call('GET', `/documents/${big(8300)}`)).toMatchObject({ status: 200 });

@@ -69,6 +69,21 @@ export async function everythingOf(service: TestService): Promise<Record<string,
   };
 }
 
+/** A service each of whose transactions is tried twice, the first time for nothing: another one was in its way. */
+export function triedTwice(service: Service): Service {
+  const { store } = service;
+  const conflict = new Error('conflict');
+  const write: Store['write'] = async (work, org) => {
+    const first = store.write(async (tx) => {
+      await work(tx).catch(() => undefined);
+      throw conflict;
+    }, org);
+    await first.catch((error) => error === conflict || Promise.reject(error));
+    return store.write(work, org);
+  };
+  return { ...service, store: { ...store, write } };
+}
+
 /** A service whose process is dead to its store once it has decided an import. */
 export function killedOnceDecided(service: Service): Service {
   const { store } = service;
