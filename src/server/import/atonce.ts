@@ -100,7 +100,7 @@ async function importInto(
   await readAll(readers, source(problems), deferred);
   await state.links.flush();
   await indexes.restore();
-  // Lists derived from referrals are rebuilt before links are checked: they must not contain what is deleted.
+  // By the indexes: it looks for patients by whom has referred them.
   await refreshReferrers(state);
   await state.organizations.settle(problems);
   await state.credentials.settle();

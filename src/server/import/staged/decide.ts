@@ -33,9 +33,10 @@ export async function decide(
 ): Promise<Plan> {
   const { at, imported, deleted, organizations, removed, credentials } = checked;
   const all = organizations.all();
+  // Those that are new have no row yet.
   await lockOrganizations(
     tx,
-    all.map(({ organization }) => organization).filter(({ org }) => org > 0),
+    all.map(({ organization }) => organization),
   );
   const planned: PlannedOrganization[] = [];
   for (const { organization, values, lines } of all) {
