@@ -2,12 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
 import { expect, it, vi } from 'vitest';
+import type { Store, Transaction } from '../../../src/server/store/store.ts';
 import { rowOf, type WireRecord } from '../../support/calls.ts';
 import { dump } from '../../support/dump.ts';
 import { PDF, PNG } from '../../support/files.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { places } from './importing.ts';
+import { importInParts } from './staged/stores.ts';
 
 /** Another one of the same size. */
 const OTHER = Buffer.from('%PDF-1.4\nother test\n%%EOF\n').toString('base64');
@@ -88,6 +90,27 @@ it.each([
   expect((await secured()).sort()).toEqual([...ALL, 'original'].sort());
   // Of an image what is made of it is made anew.
   expect((await secured()).sort()).toEqual(ALL);
+  await service.close();
+});
+
+it('no transaction waits for the files of a document, which may go far', async () => {
+  const service = await testService(bareRecords());
+  const { files, store } = service.service;
+  let isWriting = false;
+  const persist = vi.spyOn(files, 'persist').mockImplementation(async (names) => {
+    expect([names.length, isWriting]).toEqual(isWriting ? [0, true] : [1, false]);
+  });
+  const write: Store['write'] = (work, org) => {
+    const working = async (tx: Transaction) => {
+      isWriting = true;
+      return work(tx).finally(() => {
+        isWriting = false;
+      });
+    };
+    return store.write(working, org);
+  };
+  await importInParts({ ...service.service, store: { ...store, write } }, [paper(PDF)]);
+  expect(persist).toHaveBeenCalled();
   await service.close();
 });
 

@@ -5,11 +5,13 @@ import sql from 'sql-template-tag';
 import { describe, expect, it, vi } from 'vitest';
 import { importRecords } from '../../../src/server/import/importer.ts';
 import { numberRecords } from '../../../src/server/import/lines.ts';
+import { entriesOf } from '../../contract/trail.ts';
 import { idsOf, rowOf, type WireRecord } from '../../support/calls.ts';
 import { dump } from '../../support/dump.ts';
 import { big, LOCATIONS, OPERATORIES, OTHER_ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
 import { allRecords, bareRecords, line, organizationRecords } from '../../support/practice.ts';
 import { testService } from '../../support/service.ts';
+import { allMessages } from '../stream/told.ts';
 
 const patient = (id: number, record: Readonly<Record<string, unknown>> = {}) =>
   line('PatientV1', { id, firstName: 'Imported', lastName: 'Patient', ...record });
@@ -55,6 +57,23 @@ describe('an import', () => {
     await service.import(allRecords());
     expect([await dump(service.service), await files()]).toEqual(once);
     await service.close();
+  });
+
+  it('that is not to be told leaves the same records, no message, and entries of tokens alone', async () => {
+    const claim = (id: number) => line('InsuranceClaim', { id: 5, patient: { id } });
+    const records = [
+      ...[...allRecords(), patient(1), patient(2, { referredByPatient: { id: 1 } }), claim(1), claim(2)],
+      ...[line('InsuranceClaim', { id: 5, deleted: true }), line('PatientV1', { id: 2, deleted: true })],
+    ];
+    const [told, untold] = [await testService(records), await testService([])];
+    const entries = await entriesOf(untold, () =>
+      importRecords(untold.service, () => numberRecords(records), { unpublished: true }),
+    );
+    expect(await dump(untold.service)).toEqual(await dump(told.service));
+    expect(await allMessages(untold)).toEqual([]);
+    expect([...new Set(entries.map(({ operation }) => operation))]).toEqual(['tokens.create']);
+    await told.close();
+    await untold.close();
   });
 
   it.each([

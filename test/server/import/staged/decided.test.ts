@@ -124,10 +124,16 @@ describe('an import', () => {
 
 describe('while an import is decided and not published in full', () => {
   it('nobody finds an organization that it brings', async () => {
-    await decided(RECORDS);
+    const ids = async () => {
+      const rows = await service.service.store.read.all<{ id: string }>(sql`SELECT id FROM organizations ORDER BY org`);
+      return rows.map(({ id }) => id);
+    };
+    const before = await ids();
+    await decided([...RECORDS, { type: 'Organization', id: 'another', timezone: 'UTC' }]);
     expect((await seen(NEW, TOKEN)).status).toBe(403);
     await goOn();
     expect(idsOf(await seen(NEW, TOKEN))).toEqual(IDS);
+    expect(await ids()).toEqual([...before, NEW, 'another']);
     expect(await waiting()).toEqual([]);
   });
 

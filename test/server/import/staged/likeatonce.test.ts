@@ -256,12 +256,12 @@ it('nor do referred patients, some of them stored, some named and some both, nor
   const charged = (n: number, id: number) => line('InsuranceClaim', { id: big(7300 + n), patient: { id } });
   const first = [
     ...[...allRecords(), own(1), own(2, 1), own(4, 1), own(5, 1), own(6, 1), own(7), own(8, 7)],
-    ...[charged(1, big(9001)), charged(2, big(9002))],
+    ...[charged(1, big(9004)), charged(2, big(9002))],
   ];
   const records = [
     ...[own(1), own(9, 1), own(5, 1), own(6), own(3, 1), own(7, 1), own(8, 1)],
     // Whose a claim was is told, too, and so is what is deleted.
-    ...[charged(1, big(9004)), line('InsuranceClaim', { id: big(7302), deleted: true })],
+    ...[charged(1, big(9001)), line('InsuranceClaim', { id: big(7302), deleted: true })],
     line('MissedAppointmentV1', { id: big(551), deleted: true }),
   ];
   const expected = await outcome(first, ({ service }) =>
