@@ -53,9 +53,10 @@ export async function serveListener(listening: Listening, signal: AbortSignal, s
   };
   if (start.requested !== undefined) missed(start.requested);
   while (!signal.aborted) {
-    await listening.check();
     const seen = stream.newestOf(organization.org);
     const { frames, positions } = await stream.page(organization, epoch, position, format);
+    // After the read: what is committed after a token has lost its rights is not for it.
+    await listening.check();
     const resumed = resumedAfter(positions, { epoch, number: position });
     if (resumed !== undefined) {
       const requested = position;

@@ -99,6 +99,24 @@ it('nothing is sent any more, no heartbeat either, once the token does not allow
   expect([heard, String(state.end)]).toEqual([[], 'Error: revoked']);
 });
 
+it('what was read while the token lost its rights is not sent', async () => {
+  let isRevoked = false;
+  const { stream } = service.service;
+  const page = stream.page.bind(stream);
+  vi.spyOn(stream, 'page').mockImplementation(async (...asked) => {
+    isRevoked = true;
+    await write(1);
+    return page(...asked);
+  });
+  const { heard, state } = await listening({
+    check: async () => {
+      if (isRevoked) throw new Error('revoked');
+    },
+  });
+  await reached(() => state.end !== undefined);
+  expect([heard, String(state.end)]).toEqual([[], 'Error: revoked']);
+});
+
 it('what is left of a page is let go of and read again for a socket that has no room, and one that stalls is left', async () => {
   // Each is a frame of its own.
   await write(3, 70_000);
