@@ -64,6 +64,7 @@ describe('a delivery that fails, or is shared', () => {
     let faults = 0;
     const told = new Set<string>();
     fakeTime();
+    const timers = vi.spyOn(globalThis, 'setTimeout');
     try {
       deliveries.start(
         () => undefined,
@@ -74,11 +75,14 @@ describe('a delivery that fails, or is shared', () => {
       );
       await reached(() => faults === 1);
       // How soon it pauses after a fault depends on the machine.
-      const pausing = () => reached(() => vi.getTimerCount() === 1);
+      const pausing = async (pause: number) => {
+        await reached(() => timers.mock.calls.some(([, milliseconds]) => milliseconds === pause));
+        timers.mockClear();
+      };
       const expectPauses = async (...pauses: number[]) => {
         for (const pause of pauses) {
           const before = faults;
-          await pausing();
+          await pausing(pause);
           await pass(pause - 1);
           expect(faults).toBe(before);
           await pass(1);
@@ -87,20 +91,21 @@ describe('a delivery that fails, or is shared', () => {
       };
       await expectPauses(200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000);
       [attempts, isFull] = [9, false];
-      await pausing();
+      await pausing(30_000);
       await pass(30_000);
       await reached(() => faults === 12);
       expect(deliveries.delivered).toBe(100);
       await expectPauses(200, 400);
       isFull = false;
       attempts = 11;
-      await pausing();
+      await pausing(800);
       await pass(800);
       await reached(() => deliveries.completed === 1);
       await deliveries.stop();
       expect(deliveries.delivered).toBe(150);
       expect([...told]).toEqual(['Error: the disk is full of r']);
     } finally {
+      timers.mockRestore();
       vi.useRealTimers();
     }
   });
