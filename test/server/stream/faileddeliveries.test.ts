@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { isShared } from '../../../src/server/fairscheduling.ts';
 import type { Store, Transaction } from '../../../src/server/store/store.ts';
 import type { ChunkReader } from '../../../src/server/stream/chunks.ts';
 import { Deliveries } from '../../../src/server/stream/deliveries.ts';
@@ -7,7 +8,7 @@ import { addDelivery, countDeliveries } from '../../../src/server/stream/deliver
 import { LOCATIONS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { fakeTime, pass, reached } from './relay/faketime.ts';
+import { pass, reached } from './relay/faketime.ts';
 import { allMessages, ownOrg } from './told.ts';
 
 let service: TestService;
@@ -63,7 +64,9 @@ describe('a delivery that fails, or is shared', () => {
     const deliveries = new Deliveries({ ...store, write }, service.clock.now);
     let faults = 0;
     const told = new Set<string>();
-    fakeTime();
+    // While several organizations are served, it pauses between chunks as well.
+    await expect.poll(isShared).toBe(false);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const timers = vi.spyOn(globalThis, 'setTimeout');
     try {
       deliveries.start(
