@@ -214,7 +214,8 @@ describe('a large delivery', () => {
   });
 
   it('goes on where it was when the server is started again, every time it is stopped', async () => {
-    service = await testService([...bareRecords(), ...people], { data: folder });
+    const some = 350;
+    service = await testService([...bareRecords(), ...people.slice(0, some)], { data: folder });
     const called = await service.call('GET', '/patients/async', { query: { filter: 'lastName==Many' } });
     const correlationId = called.headers['x-correlation-id'];
     const delivered = async () =>
@@ -232,7 +233,7 @@ describe('a large delivery', () => {
     }
     expect(stops).toBeGreaterThan(0);
     const messages = await delivered();
-    expect(messages.slice(0, -1).map(({ payload }) => payload.id)).toEqual(wanted);
-    expect(messages.at(-1)?.payload).toEqual({ total: COUNT });
+    expect(messages.slice(0, -1).map(({ payload }) => payload.id)).toEqual(wanted.slice(-some));
+    expect(messages.at(-1)?.payload).toEqual({ total: some });
   });
 });
