@@ -59,7 +59,11 @@ export const AREAS = {
   signin: { files: ['src/server/signin/*.ts'], tests: ['test/server/signin/*.test.ts'] },
   import: {
     files: ['src/server/import/**/*.ts'],
-    tests: ['test/server/import/*.test.ts', 'test/server/import/staged/!(kills|likeatonce).test.ts'],
+    tests: [
+      'test/server/import/*.test.ts',
+      'test/server/import/staged/!(kills|likeatonce).test.ts',
+      'test/server/sharing/imports.test.ts',
+    ],
   },
   mirror: {
     files: [
