@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { onPostgres, postgresTest } from '../support/postgres.ts';
+import { onPostgres } from '../support/postgres.ts';
+import { testPostgres } from '../support/services.ts';
 import { ROOT } from './tree.ts';
 
 let folder: string;
@@ -69,10 +70,21 @@ async function left(child: ChildProcess): Promise<Left> {
   throw new Error(`The run ended without its test: ${output}`);
 }
 
-async function wholeRun(): Promise<void> {
-  const child = run({});
-  child.stdout?.resume();
-  expect(await once(child, 'close')).toEqual([0, null]);
+/** Name of the run. */
+async function wholeRun(env: Record<string, string> = {}): Promise<string> {
+  const child = run(env);
+  const ended = once(child, 'close');
+  const [, name = ''] = /left (\w+) /.exec(await text(child.stdout as Readable)) ?? [];
+  expect(await ended).toEqual([0, null]);
+  return name;
+}
+
+/** How many schemas of a run are there. */
+function schemas(name: string): Promise<number | null> {
+  return onPostgres(async (client) => {
+    const pattern = `molar_test_${name}_%`;
+    return (await client.query('SELECT 1 FROM pg_namespace WHERE nspname LIKE $1', [pattern])).rowCount;
+  });
 }
 
 function isRunning(pid: number): boolean {
@@ -83,38 +95,27 @@ function isRunning(pid: number): boolean {
   }
 }
 
-it('a run of tests leaves nothing in the temporary folder, nor does one that was killed once the next has run', async () => {
-  const killed = run({ HANG: 'yes' });
+it('a run of tests leaves nothing, nor does one that was killed once the next has run', async () => {
+  const hasPostgres = (await testPostgres()) !== undefined;
+  const leave: Record<string, string> = hasPostgres ? { LEAVE: 'schema' } : {};
+  const killed = run({ HANG: 'yes', ...leave });
   const { name, worker } = await left(killed);
   const ofKilled = [`molar-tests-${name}`];
-  const isLeft = async () => (await readdir(temporary)).filter((entry) => entry.startsWith('molar-'));
-  expect(await isLeft()).toEqual(ofKilled);
+  const expectLeft = async (folders: readonly string[]) => {
+    expect((await readdir(temporary)).filter((entry) => entry.startsWith('molar-'))).toEqual(folders);
+    if (hasPostgres) expect(await schemas(name)).toBe(folders.length);
+  };
+  await expectLeft(ofKilled);
   await wholeRun();
   // Nothing is taken from a run that lives.
-  expect(await isLeft()).toEqual(ofKilled);
+  await expectLeft(ofKilled);
   killed.kill('SIGKILL');
   await once(killed, 'exit');
   await expect.poll(() => isRunning(worker)).toBe(false);
-  expect(await isLeft()).toEqual(ofKilled);
-  await wholeRun();
+  await expectLeft(ofKilled);
+  const ended = await wholeRun(leave);
+  await expectLeft([]);
   expect(await readdir(temporary)).toEqual([]);
-});
-
-postgresTest('nor does it leave anything in PostgreSQL', async () => {
-  const killed = run({ HANG: 'yes', LEAVE: 'schema' });
-  const { name } = await left(killed);
-  const schemas = (of = name) =>
-    onPostgres(async (client) => {
-      const pattern = `molar_test_${of}_%`;
-      return (await client.query('SELECT 1 FROM pg_namespace WHERE nspname LIKE $1', [pattern])).rowCount;
-    });
-  await wholeRun();
-  expect(await schemas()).toBe(1);
-  killed.kill('SIGKILL');
-  await once(killed, 'exit');
-  await wholeRun();
-  expect(await schemas()).toBe(0);
-  const [, ended] = /left (\w+) /.exec(await text(run({ LEAVE: 'schema' }).stdout as Readable)) ?? [];
   expect(ended).toMatch(/^[0-9a-f]{7}$/);
-  expect(await schemas(ended)).toBe(0);
+  if (hasPostgres) expect(await schemas(ended)).toBe(0);
 });
