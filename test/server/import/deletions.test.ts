@@ -138,6 +138,18 @@ describe('deletions', () => {
     expect(other.status).toBe(200);
   });
 
+  it('are refused in the organization that has a link, though another deletes its record of that id', async () => {
+    const both = [ORGANIZATION, OTHER_ORGANIZATION];
+    await service.import(both.map((id) => line('Location', { id: 4, name: 'Fourth' }, id)));
+    await service.import([patient(1, { preferredLocation: { id: 4 } })]);
+    for (const order of [both, both.toReversed()]) {
+      const records = order.map((id) => line('Location', { id: 4, deleted: true }, id));
+      const wrong = [`${order.indexOf(ORGANIZATION) + 1} id`];
+      expect(await places(service, records)).toEqual(wrong);
+      expect(await placesAtOnce(service, records)).toEqual(wrong);
+    }
+  });
+
   it('take the file of a document with it', async () => {
     await service.import([
       line('DocumentV1', { id: 9, name: 'a', mimeType: 'PDF', tags: ['T'], file: { content: PDF } }),
