@@ -80,8 +80,8 @@ export class Issuer {
 
   private async verify(token: string): Promise<JWTVerifyResult<JWTPayload>> {
     let fault: unknown;
-    // The second time with new keys, if the issuer has any.
-    for (const attempt of [1, 2]) {
+    // The second time with new keys, if the issuer has any: it is not asked again at once.
+    for (let attempts = 0; attempts < 2; attempts++) {
       // The first tokens after the start may come before the first keys.
       const keys = this.keys.current ?? ((await this.keys.renew()) ? this.keys.current : undefined);
       if (keys === undefined) throw away();
@@ -89,7 +89,7 @@ export class Issuer {
         return await this.verifyWith(token, keys);
       } catch (error) {
         fault = error;
-        if (!lacksKey(error) || attempt === 2 || !(await this.keys.renew())) break;
+        if (!lacksKey(error) || !(await this.keys.renew())) break;
       }
     }
     if (fault instanceof errors.JWKSNoMatchingKey && this.keys.isAway) throw away();
