@@ -134,7 +134,7 @@ describe('in the index of patients is found', () => {
   });
 });
 
-it('a row that stands behind the end of the log is no entry of a patient', async () => {
+it('an entry that stands behind the end of the log is none of its patient, and is named', async () => {
   const { patientPages } = await import('../../../src/server/audit/patienttrail.ts');
   const forged = (await rawEntries(service)).length + 1;
   const columns = 'id, org, at, who, operation, ids, patients, hash';
@@ -147,4 +147,5 @@ it('a row that stands behind the end of the log is no entry of a patient', async
   for await (const page of patientPages(service.service.store.read, 4, {})) found.push(...page.map(({ id }) => id));
   expect(found.length).toBeGreaterThan(0);
   expect(found).not.toContain(forged);
+  expect(await problemsOf(service)).toEqual(['above-head', 'altered'].map((what) => `audit.${what} entry ${forged}`));
 });
