@@ -59,7 +59,7 @@ describe('a long form', () => {
   it('says how long it is, unless that is set', () => {
     expect(run(['mirror', '-t', 'x']).lines).toEqual([
       'prepare',
-      'vitest run --project unit test/core/mirror -t x 10000',
+      'vitest run --project unit --project integration test/core/mirror -t x 10000',
     ]);
     expect(run(['mirror'], { MOLAR_MIRROR_RUNS: '7' }).lines.at(-1)).toMatch(/ 7$/);
   });
