@@ -33,6 +33,7 @@ const FAULTS: readonly (readonly [file: string, text: string, complaint: string]
   ['src/core/synced.ts', 'await file.sync();', 'src/core/synced.ts:1:7 plugin'],
   ['src/core/flushed.ts', 'await this.file?.datasync();', 'src/core/flushed.ts:1:7 plugin'],
   ['src/server/opened.ts', 'await file.chmod(0o644);', 'src/server/opened.ts:1:7 plugin'],
+  ['src/core/late.ts', 'AbortSignal.any([stop, AbortSignal.timeout(5)]);', 'src/core/late.ts:1:1 plugin'],
   [
     'src/cli/imported.ts',
     "import { stdout } from 'node:process';\nstdout;",

@@ -1,4 +1,5 @@
 import { EXIT } from '../../catalog/failures.ts';
+import { LinkedAbort } from '../abort.ts';
 import { Failure, localFailure } from '../failure.ts';
 import { ConnectionFailure, type IncomingResponse, type Send } from '../transport/send.ts';
 import { wrongReleases } from './address.ts';
@@ -17,12 +18,20 @@ const ARCHIVE = /^[0-9a-f]{64} [ *]molar-(\d+\.\d+\.\d+(?:-[0-9A-Za-z.]+)?)-(?:l
  */
 export async function newestVersion(releases: string, send: Send, signal: AbortSignal): Promise<string> {
   const url = `${releases}/SHA256SUMS`;
-  const text = await fetched(url, send, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)])).catch((cause) => {
-    signal.throwIfAborted();
-    if (cause instanceof Failure) throw cause;
-    const message = cause instanceof ConnectionFailure ? cause.message : `${url} was not sent within 5 seconds.`;
-    throw localFailure('network.unreachable', message, { cause });
-  });
+  // Not AbortSignal.timeout: combined with another it may be collected as garbage before its time (nodejs/node#57736).
+  const limited = new LinkedAbort(signal);
+  const timer = setTimeout(() => limited.abort(), TIMEOUT);
+  const text = await fetched(url, send, limited.signal)
+    .catch((cause) => {
+      signal.throwIfAborted();
+      if (cause instanceof Failure) throw cause;
+      const message = cause instanceof ConnectionFailure ? cause.message : `${url} was not sent within 5 seconds.`;
+      throw localFailure('network.unreachable', message, { cause });
+    })
+    .finally(() => {
+      clearTimeout(timer);
+      limited.release();
+    });
   const versions = new Set(text.split(/\r?\n/).flatMap((line) => ARCHIVE.exec(line)?.[1] ?? []));
   const [version] = versions;
   if (version !== undefined && versions.size === 1) return version;

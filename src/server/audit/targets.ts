@@ -8,6 +8,7 @@ import { refusal } from '../../catalog/failures.ts';
 import { syncFile } from '../../filesystem/durable.ts';
 import { closeFile } from '../../filesystem/private.ts';
 import { isLoopback } from '../../postgres/loopback.ts';
+import { withTimeLimit } from '../timelimit.ts';
 
 /** Where checkpoints are shipped to: lines without their end. Rejects when they may not have arrived, or `signal` ends it. */
 export interface ShippingTarget {
@@ -79,14 +80,17 @@ function webTarget(url: URL): ShippingTarget {
     name: `${url.origin} ${hash('sha256', url.href, 'hex').slice(0, 16)}`,
     async send(lines, signal) {
       for (const { text } of lines) {
-        const response = await fetch(url, {
-          method: 'POST',
-          body: `${text}\n`,
-          headers: { 'content-type': 'application/json' },
-          redirect: 'error',
-          signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+        const response = await withTimeLimit(ANSWER_MS, signal, async (limited) => {
+          const answer = await fetch(url, {
+            method: 'POST',
+            body: `${text}\n`,
+            headers: { 'content-type': 'application/json' },
+            redirect: 'error',
+            signal: limited,
+          });
+          await answer.body?.cancel();
+          return answer;
         });
-        await response.body?.cancel();
         if (!response.ok) throw new Error(`The receiver of checkpoints answered ${response.status}.`);
       }
     },

@@ -1,6 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { isLoopback } from '../../postgres/loopback.ts';
 import type { Clock } from '../clock.ts';
+import { withTimeLimit } from '../timelimit.ts';
 
 /** The public keys of an issuer, as jose looks them up. */
 export type KeySet = ReturnType<typeof createLocalJWKSet>;
@@ -79,9 +80,10 @@ export class IssuerKeys {
 
   private async ask(now: number): Promise<boolean> {
     try {
-      const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.stopping.signal]);
-      this.address ??= await addressOf(this.issuer, signal);
-      const keys = (await fetchJson(this.address, signal)) as unknown as JSONWebKeySet;
+      const keys = await withTimeLimit(TIMEOUT_MS, this.stopping.signal, async (signal) => {
+        this.address ??= await addressOf(this.issuer, signal);
+        return (await fetchJson(this.address, signal)) as unknown as JSONWebKeySet;
+      });
       this.known = { keys: createLocalJWKSet(keys), at: now };
       this.enter('reached', '');
       return true;
