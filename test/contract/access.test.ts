@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SCOPES } from '../../src/catalog/scopes.ts';
+import { createToken } from '../../src/server/tokens/admin.ts';
 import { type CallOptions, refusalOf } from '../support/calls.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { allRecords } from '../support/practice.ts';
@@ -33,8 +34,14 @@ const wrongFor = ({ operation }: TestedOperation) =>
 const NO_TOKEN: readonly (readonly [name: string, options: CallOptions, code: string])[] = [
   ['no token', { token: null }, 'auth.token_missing'],
   ['an empty header', { token: null, headers: { authorization: '' } }, 'auth.token_missing'],
+  ['a header of spaces', { token: null, headers: { authorization: '  ' } }, 'auth.token_missing'],
   ['a malformed token', { token: null, headers: { authorization: TOKENS.full } }, 'auth.token_malformed'],
   ['another scheme', { token: null, headers: { authorization: `Basic ${TOKENS.full}` } }, 'auth.token_malformed'],
+  [
+    'a scheme that ends with Bearer',
+    { token: null, headers: { authorization: `NotBearer ${TOKENS.full}` } },
+    'auth.token_malformed',
+  ],
   ['no token after Bearer', { token: null, headers: { authorization: 'Bearer ' } }, 'auth.token_malformed'],
   ['two tokens', { token: `${TOKENS.full} ${TOKENS.read}` }, 'auth.token_malformed'],
   ['an unknown token', { token: 'nosuch' }, 'auth.token_unknown'],
@@ -113,6 +120,24 @@ describe('a token', () => {
       headers: { authorization: `bEARER ${TOKENS.read}` },
     });
     expect(called.status).toBe(200);
+  });
+
+  it('works after more than one space (RFC 9110, section 11.4)', async () => {
+    const called = await service.call('GET', '/patients', {
+      token: null,
+      headers: { authorization: `Bearer  ${TOKENS.read} ` },
+    });
+    expect(called.status).toBe(200);
+  });
+
+  it('that only reads may read with GET and HEAD, and change nothing, whatever its scopes', async () => {
+    const { token } = await createToken(service.service, {
+      ...{ organizations: [ORGANIZATION], scopes: ['model:read', 'model:write'], readOnly: true },
+    });
+    const status = async (method: 'GET' | 'HEAD') => (await service.call(method, '/patients', { token })).status;
+    expect([await status('GET'), await status('HEAD')]).toEqual([200, 200]);
+    const changed = await service.call('POST', '/patients', { token, body: {} });
+    expect(refusalOf(changed)).toEqual({ status: 403, errors: ['auth.scope_missing Authorization'] });
   });
 });
 
