@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Installs and builds what is missing or stale in a checkout; `--build` builds in any case. Plain Node, no packages.
 import './oldnode.mjs';
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { bundle } from './bundle.mjs';
@@ -42,16 +43,27 @@ const say = (text) => process.stderr.write(`${text}\n`);
 /** A step that failed: what the step printed has been shown, so the message is all that is left to say. */
 class Failed extends Error {}
 
-/** Runs a program quietly and gives what it did, or undefined when it may fail and did; shows all it printed otherwise. */
-function run(program, args, { mayFail = false } = {}) {
-  const stdio = ['ignore', 'pipe', 'pipe'];
+/**
+ * Runs a program quietly and gives what it wrote to standard output, or undefined when it may fail and did; shows all that
+ * it wrote otherwise.
+ */
+async function run(program, args, { mayFail = false } = {}) {
   // Compilers that npm starts use all cores.
   const env = { JOBS: 'max', ...process.env };
-  const done = spawnSync(program, args, { cwd: ROOT, encoding: 'utf8', stdio, env, maxBuffer: 64 * 2 ** 20 });
-  if (done.status === 0) return done;
+  const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, problem] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)]);
+  if (problem === undefined) return stdout;
   if (mayFail) return undefined;
-  say(`${done.stdout ?? ''}${done.stderr ?? ''}`.trim());
-  throw new Failed(`${[program, ...args].join(' ')} failed${done.error ? `: ${done.error.message}` : ''}.`);
+  say(`${stdout}${stderr}`.trim());
+  throw new Failed(`${[program, ...args].join(' ')} failed${problem}.`);
+}
+
+/** Undefined for success; else what is to be said of the failure beside what the program has written. */
+function ended(child) {
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve(`: ${message}`));
+    child.once('exit', (code) => resolve(code === 0 ? undefined : ''));
+  });
 }
 
 /** npm as it was started, so that `npm start` uses the npm that the user ran. */
@@ -86,13 +98,13 @@ function isLinked() {
   return lstatSync(join(ROOT, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
-function install() {
+async function install() {
   // npm would go through the link and empty the folder that another checkout uses.
   if (isLinked()) {
     throw new Failed('node_modules is a link, and what it leads to is not what package-lock.json asks for.');
   }
   say('Installing packages (npm ci) …');
-  npm(['ci', '--include=dev', '--include=optional', ...INSTALLING]);
+  await npm(['ci', '--include=dev', '--include=optional', ...INSTALLING]);
 }
 
 /** Everything the build reads, as one digest: times of files say nothing after a checkout or a copy. */
@@ -120,7 +132,12 @@ function isBuilt(digest) {
 async function build(digest) {
   say('Building …');
   rmSync(FRESH, { recursive: true, force: true });
-  run(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json', '--noEmit']);
+  await run(process.execPath, [
+    join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'),
+    '-p',
+    'tsconfig.json',
+    '--noEmit',
+  ]);
   const inputs = await bundle(ROOT, FRESH).catch(({ message }) => {
     throw new Failed(`${message}\nThe sources cannot be bundled.`);
   });
@@ -128,7 +145,7 @@ async function build(digest) {
   renameSync(FRESH, DIST);
   replace(MANIFEST, await manifest(ROOT));
   await writeHelp();
-  writeSupplies(inputs);
+  await writeSupplies(inputs);
   writeFileSync(STAMP, digest);
 }
 
@@ -143,13 +160,12 @@ async function writeHelp() {
 }
 
 /** What the package holds of others: their licences, and the list of materials. */
-function writeSupplies(inputs) {
+async function writeSupplies(inputs) {
   const { packages } = readJson(join(ROOT, 'package-lock.json'));
   const folders = foldersOf(inputs);
   replace(LICENCES, licences(ROOT, folders, packages));
-  const { stdout } = npm(SBOM_ARGUMENTS);
   const own = readJson(join(ROOT, 'package.json'));
-  replace(SBOM, billOfMaterials(stdout, own, packages, folders, process.env.SOURCE_DATE_EPOCH));
+  replace(SBOM, billOfMaterials(await npm(SBOM_ARGUMENTS), own, packages, folders, process.env.SOURCE_DATE_EPOCH));
 }
 
 function replace(file, text) {
@@ -158,22 +174,21 @@ function replace(file, text) {
 }
 
 /** Whether SQLite can be loaded; tried in another process, since a build for another Node may end the process. */
-function hasSqlite() {
-  return run(process.execPath, ['-e', `new (require('${SQLITE}'))(':memory:').close()`], { mayFail: true });
+async function hasSqlite() {
+  const program = `new (require('${SQLITE}'))(':memory:').close()`;
+  return (await run(process.execPath, ['-e', program], { mayFail: true })) !== undefined;
 }
 
+const isThere = () => existsSync(join(ROOT, 'node_modules', SQLITE));
+
 /** Only `molar serve`, `server` and `demo` need SQLite, so its absence is told and not an error. */
-function provideSqlite() {
-  if (hasSqlite()) return;
-  // npm leaves an optional package out, without a word, when it cannot be installed for whatever reason.
-  const isThere = existsSync(join(ROOT, 'node_modules', SQLITE));
-  if (!isThere && !isLinked()) npm(['install', '--no-save', ...INSTALLING], { mayFail: true });
-  if (!isThere && hasSqlite()) return;
-  if (IS_BUILT_HERE) {
+async function buildSqlite() {
+  if (await hasSqlite()) return;
+  if (IS_BUILT_HERE && isThere()) {
     say(`Building ${SQLITE} …`);
     // By default npm asks package.json of the checkout, or the user, whose scripts may be run.
     const allowed = ['--ignore-scripts=false', '--dangerously-allow-all-scripts'];
-    if (npm(['rebuild', SQLITE, ...allowed], { mayFail: true }) && hasSqlite()) return;
+    if ((await npm(['rebuild', SQLITE, ...allowed], { mayFail: true })) !== undefined && (await hasSqlite())) return;
   }
   const what = IS_BUILT_HERE ? 'built' : 'installed';
   say(`${SQLITE} could not be ${what}: the embedded server (molar serve, server, demo) and its tests cannot run.`);
@@ -216,14 +231,17 @@ function isRunning(pid) {
 }
 
 async function prepare() {
-  if (!isInstalled()) install();
-  provideSqlite();
+  if (!isInstalled()) await install();
+  // npm leaves an optional package out, without a word, when it cannot be installed for whatever reason.
+  if (!isThere() && !isLinked()) await npm(['install', '--no-save', ...INSTALLING], { mayFail: true });
   const digest = inputsDigest();
-  if (FORCED || !isBuilt(digest)) await build(digest);
+  // To compile SQLite keeps one processor busy for most of a minute.
+  const done = await Promise.allSettled([buildSqlite(), FORCED || !isBuilt(digest) ? build(digest) : undefined]);
+  for (const { reason } of done) if (reason !== undefined) throw reason;
 }
 
 try {
-  const ready = !FORCED && isInstalled() && hasSqlite() && isBuilt(inputsDigest());
+  const ready = !FORCED && isInstalled() && (await hasSqlite()) && isBuilt(inputsDigest());
   if (!ready) await locked(prepare);
 } catch (error) {
   say(error instanceof Failed ? error.message : error.stack);
