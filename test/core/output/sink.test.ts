@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSpool } from '../../../src/core/output/sink.ts';
 
@@ -16,6 +17,8 @@ describe('openSpool', () => {
   it('gives everything at the end, from a file that has no name', async () => {
     const written: Buffer[] = [];
     const sink = await openSpool(folder, async (chunk) => {
+      // Whoever reads may be slow: until then what is to be written stays as it is.
+      await setTimeout(1);
       written.push(Buffer.from(chunk));
     });
     const text = 'zwölf'.repeat(50_000);
