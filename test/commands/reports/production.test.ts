@@ -83,6 +83,13 @@ describe('locationproductionnetschedule report', () => {
     expect(stderr).toContain(message);
   });
 
+  it('shows a day of appointments that bring in nothing', async () => {
+    const { send } = new Script(success([{ date: '2026-03-10T14:30:00.000Z', scheduledAmount: 0 }]));
+    const { exitCode, stdout } = await report(['--from', '2026-03-10'], { send, isTTY: true });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^2026-03-10 Tue +1 +0\.00 *$/m);
+  });
+
   it('does not take a wrong address for an empty schedule', async () => {
     const { send } = new Script(problem(404, 'route.unknown', null, 'There is no such route.'));
     expect((await report(['--from', '2026-03-10'], { send })).stderr).toContain('There is no such route.');
