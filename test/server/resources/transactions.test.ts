@@ -65,6 +65,18 @@ describe('transactions without a date filter (D13)', () => {
     });
   });
 
+  it('begin on the day of the office, in its evening too, when it is the next day in UTC', async () => {
+    await withService(dated, async (service) => {
+      service.clock.advance(17 * 60 * 60_000);
+      expect(service.clock.text()).toBe('2026-03-03T05:00:00.000Z');
+      const called = await list(service, 'id->[1,2,3]');
+      expect([idsOf(called), called.body.warnings]).toEqual([
+        [2, 3],
+        [expect.objectContaining({ description: expect.stringContaining('transactionDate>=2025-03-02 ') })],
+      ]);
+    });
+  });
+
   it('hold everything when a date is asked for, whichever', async () => {
     await withService(dated, async (service) => {
       for (const filter of [
