@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { documentBodyLimit } from '../../../src/server/body/documentbody.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** Digits of base64 in a line, and bytes in JSON of what ends it. */
+const FORMS = {
+  'one line': [Number.POSITIVE_INFINITY, 0],
+  'lines of MIME (RFC 2045)': [76, '\\r\\n'.length],
+  'lines of PEM (RFC 7468)': [64, '\\r\\n'.length],
+} as const;
+
+it.each(Object.entries(FORMS))('a document of the limit fits into a body, its base64 in %s', (_, [digits, end]) => {
+  for (const limit of [1, 50, 1024].map((megabytes) => megabytes * MEGABYTE)) {
+    const base64 = 4 * Math.ceil(limit / 3);
+    const content = base64 + Math.ceil(base64 / digits) * end;
+    // The rest of a body is its other fields.
+    expect(documentBodyLimit(limit), `${limit} bytes`).toBeGreaterThan(content + MEGABYTE);
+    // And what is far too large is refused before it has all arrived.
+    expect(documentBodyLimit(limit)).toBeLessThan(1.5 * limit + 3 * MEGABYTE);
+  }
+});
