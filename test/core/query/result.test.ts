@@ -51,6 +51,14 @@ test.each([
   },
 );
 
+test.each([1, 7, 499])('rows that come %i at a time are all given', async (atATime) => {
+  const { result } = resultOf(1234);
+  const slow: QueryResult = { ...result, next: (most) => result.next(Math.min(most, atATime)) };
+  const rows: unknown[] = [];
+  for await (const page of queryPages(slow, ['n'])) rows.push(...page.rows.map(({ n }) => n));
+  expect(rows).toEqual(upTo(1234));
+});
+
 test('the next rows are read while a page is written, and their failure comes behind it', async () => {
   const { result } = resultOf(1000);
   let reads = 0;
