@@ -3,7 +3,5 @@ import { type ReaderRequest, SqliteReader } from '../../core/query/sqlitereader.
 // The process that reads a query from SQLite (`openSqliteQuery`), which ends it when it takes too long: the driver does
 // nothing else until it has a row.
 const reader = new SqliteReader();
-// They go to all processes of a terminal: the one that started this one says when it ends.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
 process.on('disconnect', () => process.exit());
 process.on('message', (request: ReaderRequest) => process.send?.(reader.answer(request)));

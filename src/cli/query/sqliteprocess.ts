@@ -54,8 +54,16 @@ function openReader(env: Environment): Reader {
 /** What it needs of the environment: where to put what is too much for the memory. Secrets it has no use for. */
 const KEPT = ['TMPDIR', 'SQLITE_TMPDIR', 'TEMP', 'TMP', 'SystemRoot'];
 
+/**
+ * Signals that a terminal, or a service manager, sends to this process as well, which then says how the command ended; and
+ * the milliseconds in which it gets them.
+ */
+const SENT_TO_BOTH: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP']);
+const OWN_SIGNAL_MS = 5000;
+
 class ReaderProcess implements Reader {
   private readonly child: ChildProcess;
+  private ending: NodeJS.Timeout | undefined;
   private settle:
     | { readonly resolve: (reply: ReaderReply) => void; readonly reject: (cause: Error) => void }
     | undefined;
@@ -70,9 +78,10 @@ class ReaderProcess implements Reader {
     });
     this.child.on('message', (reply: ReaderReply) => this.settle?.resolve(reply));
     this.child.on('error', (cause) => this.settle?.reject(cause));
-    this.child.on('exit', (code, signal) =>
-      this.settle?.reject(new Error(`The process that reads the mirror has ended (${signal ?? code}).`)),
-    );
+    this.child.on('exit', (code, signal) => {
+      const ended = new Error(`The process that reads the mirror has ended (${signal ?? code}).`);
+      this.ending = setTimeout(() => this.settle?.reject(ended), SENT_TO_BOTH.has(signal) ? OWN_SIGNAL_MS : 0);
+    });
   }
 
   ask(request: ReaderRequest): Promise<ReaderReply> {
@@ -83,6 +92,7 @@ class ReaderProcess implements Reader {
   }
 
   close(): void {
+    clearTimeout(this.ending);
     // It reads only: there is nothing that it could leave half done.
     this.child.kill('SIGKILL');
   }

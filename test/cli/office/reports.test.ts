@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../../src/core/output/terminaltext.ts';
+import { DEMO_ORGANIZATION_ID } from '../../../src/demo/practice.ts';
 import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { csvRows, linked, localDate, type Record_, sharedOffice, succeeded } from './practice.ts';
 
@@ -282,6 +283,14 @@ describe('how it ends', () => {
     expect(ran).toMatchObject({ exitCode: 9, stdout: '' });
     expect(ran.stderr).toContain('is de-identified');
     expect(office.requests).toEqual([]);
+  });
+
+  it('refuses the mirror of another organization, also with --offline', async () => {
+    for (const words of [['--fresh', '1d'], ['--offline']]) {
+      const ran = await office.run('reports:recall', words, { env: { MOLAR_ORGANIZATION: 'another' } });
+      expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(ran.stderr).toContain(`of the organization ${DEMO_ORGANIZATION_ID}, not of another`);
+    }
   });
 
   it('without a mirror, --offline says how to make one', async () => {

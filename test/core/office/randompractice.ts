@@ -258,7 +258,8 @@ export class RandomPractice {
     const { draws } = this;
     return Array.from({ length: draws.one([0, 0, 1, 2, 5]) }, (_, at) => ({
       id: draws.whole(1, 3) * 10 + at,
-      phoneType: draws.one(['HOME', 'WORK', 'MOBILE', 'FAX', 'OTHER', 'PAGER']),
+      // The specification requires a type; a service that leaves it out loses no number for that.
+      phoneType: draws.one(['HOME', 'WORK', 'MOBILE', 'FAX', 'OTHER', 'PAGER', null]),
       number: draws.one(['(303) 555-0100', '5', 'unlisted', '', `30355501${at}0`]),
       sequence: draws.one([null, 1, 1, 2]),
     }));
