@@ -157,6 +157,15 @@ test('a query that takes longer than --timeout ends with 7, whole or nothing', a
   expect(await readdir(place.path)).not.toContain('endless.csv');
 });
 
+test('ids beyond 2^53 go to the process that reads, and come back, exactly', async () => {
+  const sql = 'SELECT id, first_name FROM patients WHERE id = :id';
+  const line = ['query', sql, '--from', 'mirror.db', '--param', 'id=9007199254740993', '--csv'];
+  expect(await molar(place.path, [...line, '--no-escape-formulas'])).toMatchObject({
+    code: 0,
+    stdout: 'id,first_name\n9007199254740993,=Bob\n',
+  });
+});
+
 test('no row beyond --limit is waited for', async () => {
   const slow = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n WHERE x <= 3 OR x < 0`;
   expect(await query(slow, '--limit', '3')).toMatchObject({ code: 0, stdout: 'x\n1\n2\n3\n' });
