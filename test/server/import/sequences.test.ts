@@ -40,6 +40,8 @@ describe('sequences', () => {
     expect(await created()).toBe(big(5002));
     await service.import([patient(12), gone('PatientV1', big(6000))]);
     expect(await created()).toBe(big(6001));
+    await service.import([patient(13)]);
+    expect(await created()).toBe(big(6002));
   });
 
   it('are above the ids of a first import, too, and of an organization that another one brings', async () => {
