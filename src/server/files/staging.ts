@@ -32,7 +32,7 @@ export async function openStaging(folder: string, shared: boolean): Promise<Stag
   return {
     path,
     stage: async (name) => new DiskStage(name, path(name)),
-    persist: folderSync(folder),
+    persist: sharedSync(() => syncFolder(folder)),
     has: async (name) => (await statOf(path(name))) !== undefined,
     drop: (name) => removeTree(path(name)),
     async leftovers() {
@@ -60,15 +60,15 @@ export async function statOf(path: string): Promise<{ size: number; mtime: Date;
   }
 }
 
-/** Syncs a folder for many callers at once: those that call during a sync share the next one. */
-function folderSync(path: string): () => Promise<void> {
+/** A sync for many callers at once: those that call during one share the next, since it may not cover what they wrote. */
+export function sharedSync(sync: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   const begin = () => {
     next = undefined;
-    const sync = syncFolder(path);
-    running = sync.catch(() => undefined);
-    return sync;
+    const synced = sync();
+    running = synced.catch(() => undefined);
+    return synced;
   };
   return () => {
     next ??= running.then(begin);

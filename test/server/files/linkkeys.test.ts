@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { LinkKeys, rotateKeys } from '../../../src/server/files/linkkeys.ts';
+import { LinkKeys, listKeys, rotateKeys } from '../../../src/server/files/linkkeys.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
 import type { Store } from '../../../src/server/store/store.ts';
 import { TestClock } from '../../support/clock.ts';
@@ -25,6 +25,16 @@ afterEach(async () => {
 });
 
 const rotated = () => store.write((tx) => rotateKeys(tx, clock.now(), false));
+
+it('a rotation at once ends every earlier key, also those that another rotation has given some minutes', async () => {
+  await LinkKeys.open(store, clock.now);
+  await rotated();
+  await rotated();
+  const id = await store.write((tx) => rotateKeys(tx, clock.now(), true));
+  const now = new Date(clock.now()).toISOString();
+  const good = (await listKeys(store.read)).filter(({ endsAt }) => endsAt === null || endsAt > now);
+  expect(good.map((key) => key.id)).toEqual([id]);
+});
 
 it('the key that another process has made signs within 5 seconds, also when the store failed meanwhile', async () => {
   let isFailing = false;

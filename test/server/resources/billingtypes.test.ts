@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { refusalOf, rowOf } from '../../support/calls.ts';
-import { BILLING_TYPES, ELSEWHERE, NOWHERE, PATIENTS } from '../../support/ids.ts';
-import { bareRecords } from '../../support/practice.ts';
+import { BILLING_TYPES, ELSEWHERE, NOWHERE, OTHER_ORGANIZATION, PATIENTS } from '../../support/ids.ts';
+import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
 
 let service: TestService;
@@ -16,6 +16,13 @@ describe('billing types of a patient (D22)', () => {
   const path = `/patients/${PATIENTS.ann}/billingtypes`;
   const set = (body: unknown) => service.call('POST', path, { body });
   const item = (id: number, name: string) => ({ id, type: 'BillingTypeV1', name });
+
+  it('have the names of their own practice, whatever another calls one with the same id', async () => {
+    await service.import([line('BillingType', { id: BILLING_TYPES.plan, name: 'Of another' }, OTHER_ORGANIZATION)]);
+    const called = await set([{ id: BILLING_TYPES.plan }]);
+    expect(called.body.data).toEqual([item(BILLING_TYPES.plan, 'Plan')]);
+    expect((await service.call('GET', path)).body.data).toEqual([item(BILLING_TYPES.plan, 'Plan')]);
+  });
 
   it('are replaced as a whole and answered with their names', async () => {
     expect((await service.call('GET', path)).body.data).toEqual([]);
