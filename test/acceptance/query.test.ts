@@ -171,22 +171,25 @@ test('no row beyond --limit is waited for', async () => {
   expect(await query(slow, '--limit', '3')).toMatchObject({ code: 0, stdout: 'x\n1\n2\n3\n' });
 });
 
-test('a signal ends a query in the middle of a row, and its process with it', async () => {
-  const child = start(place.path, ['query', ENDLESS, '--from', 'mirror.db']);
-  const [stdout, stderr, ended] = [text(child.stdout), text(child.stderr), exit(child)];
-  await treatsSignals(child);
-  // Elsewhere than on Linux it may be that the signal comes before the query runs.
-  if (existsSync('/proc/self/status')) await expect.poll(() => childrenOf(child.pid)).toHaveLength(1);
-  const [reader] = await childrenOf(child.pid);
-  // Ctrl+C goes to both, in whichever order.
-  if (reader !== undefined) {
-    process.kill(reader, 'SIGINT');
+test.each(['the command alone', 'both, the process that reads first'])(
+  'a signal to %s ends a query in the middle of a row',
+  async (to) => {
+    const child = start(place.path, ['query', ENDLESS, '--from', 'mirror.db']);
+    const [stdout, stderr, ended] = [text(child.stdout), text(child.stderr), exit(child)];
+    await treatsSignals(child);
+    // Elsewhere than on Linux it may be that the signal comes before the query runs.
+    if (existsSync('/proc/self/status')) await expect.poll(() => childrenOf(child.pid)).toHaveLength(1);
+    const [reader] = await childrenOf(child.pid);
+    // Ctrl+C goes to both, in whichever order.
+    if (to !== 'the command alone' && reader !== undefined) {
+      process.kill(reader, 'SIGINT');
+      await expect.poll(() => isAlive(reader)).toBe(false);
+    }
+    child.kill('SIGINT');
+    expect([await ended, await stdout, await stderr]).toEqual([130, '', expect.stringContaining('Interrupted')]);
     await expect.poll(() => isAlive(reader)).toBe(false);
-  }
-  child.kill('SIGINT');
-  expect([await ended, await stdout, await stderr]).toEqual([130, '', expect.stringContaining('Interrupted')]);
-  await expect.poll(() => isAlive(reader)).toBe(false);
-});
+  },
+);
 
 async function childrenOf(pid: number | undefined): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
