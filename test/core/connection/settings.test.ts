@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ConnectionFlags, readSettings } from '../../../src/core/connection/settings.ts';
+import { type ConnectionFlags, readSettings, settingsOf } from '../../../src/core/connection/settings.ts';
 import type { Environment } from '../../../src/core/environment.ts';
 import { Failure } from '../../../src/core/failure.ts';
 
@@ -58,6 +58,18 @@ describe('readSettings', () => {
     ],
   ])('refuses %s', (_name, flags, env, code, message) => {
     expect(failureOf(flags, env)).toMatchObject({ code, exitCode: 2, message: expect.stringContaining(message) });
+  });
+
+  it('takes plain http of a profile that allows it for the address of that profile alone', () => {
+    const url = 'http://intern.example.com';
+    const profile = { url, organization: 'o', allowHttp: true, secret: { kind: 'token', token: 't' } } as const;
+    const chosen = { name: 'intern', profile, source: 'config', path: 'config.json' } as const;
+    expect(settingsOf({}, {}, chosen).baseUrl).toBe(url);
+    for (const [flags, env] of [
+      [{ url: 'http://example.com' }, {}],
+      [{}, { MOLAR_URL: 'http://example.com' }],
+    ] as const)
+      expect(() => settingsOf(flags, env, chosen)).toThrow('plain http://');
   });
 
   it('does not repeat a password', () => {
