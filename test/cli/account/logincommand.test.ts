@@ -32,6 +32,17 @@ async function shell(keyring = new FakeKeyring()) {
   return { path, keyring, run, login, config };
 }
 
+describe('logout', () => {
+  it('removes the profile that MOLAR_PROFILE names, not the one that the config has in use', async () => {
+    const { run, login, config } = await shell();
+    for (const name of ['kept', 'gone'])
+      await login([...PLACE, '--token-stdin', '--profile', name], { stdin: `token-of-${name}\n` });
+    await run('profiles:use', ProfilesUse, ['kept']);
+    expect(await run('logout', Logout, [], { env: { MOLAR_PROFILE: 'gone' } })).toMatchObject({ exitCode: 0 });
+    expect(Object.keys((await config()).profiles)).toEqual(['kept']);
+  });
+});
+
 describe('login', () => {
   it('keeps a token in the keyring, and says so', async () => {
     const { path, keyring, login, config } = await shell();

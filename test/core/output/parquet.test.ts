@@ -33,6 +33,15 @@ const record = (at: number): Row => ({
   isActive: at % 3 === 0,
 });
 
+it('has instants as instants, which are the same in every zone', async () => {
+  const file = join(folder, 'instants.parquet');
+  const column = { name: 'lastModified', path: ['lastModified'], isId: false };
+  const { rows, end } = parquetFormatter([column], transactions.fields);
+  const records = [{ lastModified: '2026-03-08T09:30:00.123Z' }, { lastModified: null }];
+  await writeFile(file, Buffer.concat([rows(records), end()].map((part) => Buffer.from(part))));
+  expect(await parquetRows(file)).toEqual({ types: { lastModified: 'TIMESTAMP WITH TIME ZONE' }, rows: records });
+});
+
 it.each([0, 1, 9_999, 10_000, 10_001, 25_000])(
   'a file of %i records has each of them, in their order',
   async (count) => {

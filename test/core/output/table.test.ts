@@ -28,6 +28,17 @@ describe('tableFormatter', () => {
     ]);
   });
 
+  it('cuts no date on a narrow terminal, as it cuts text', () => {
+    const shown = [
+      { name: 'day', path: ['day'], isId: false, isWhole: true },
+      { name: 'note', path: ['note'], isId: false },
+    ];
+    const formatter = tableFormatter(shown, { width: 24, header: false });
+    const text = formatter.rows([{ day: '2026-03-10, all day long', note: 'Wants to be called in the evening' }]);
+    expect(text).toContain('2026-03-10, all day long');
+    expect(text).not.toContain('evening');
+  });
+
   it('has a header that stands out and bands over all pages where there are colours, and escapes of its own only', () => {
     const pages = [[ann], [bob, ann], [bob]];
     const [header, rule, ...lines] = table(pages);
