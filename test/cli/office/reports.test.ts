@@ -2,7 +2,6 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../../src/core/output/terminaltext.ts';
-import { DEMO_ORGANIZATION_ID } from '../../../src/demo/practice.ts';
 import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { csvRows, linked, localDate, type Record_, sharedOffice, succeeded } from './practice.ts';
 
@@ -286,11 +285,8 @@ describe('how it ends', () => {
   });
 
   it('refuses the mirror of another organization, also with --offline', async () => {
-    for (const words of [['--fresh', '1d'], ['--offline']]) {
-      const ran = await office.run('reports:recall', words, { env: { MOLAR_ORGANIZATION: 'another' } });
-      expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(ran.stderr).toContain(`of the organization ${DEMO_ORGANIZATION_ID}, not of another`);
-    }
+    const ran = await office.run('reports:recall', ['--offline'], { env: { MOLAR_ORGANIZATION: 'another' } });
+    expect(ran).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('not of another') });
   });
 
   it('without a mirror, --offline says how to make one', async () => {
