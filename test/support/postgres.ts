@@ -75,12 +75,15 @@ export interface Gate {
   open(): Promise<void>;
   /** From now on connections stay, and new ones are accepted, but nothing comes through; until it is shut. */
   hush(): void;
+  /** The answer to the next commit is lost, with its connection. */
+  loseCommit(): void;
 }
 
 export async function gateTo(address: string): Promise<Gate> {
   const target = new URL(address);
   const sockets = new Set<Socket>();
   let hushed = false;
+  let losesCommit = false;
   const server = createServer((near) => {
     const far = connect(Number(target.port || 5432), target.hostname);
     for (const socket of [near, far]) {
@@ -92,7 +95,14 @@ export async function gateTo(address: string): Promise<Gate> {
         far.destroy();
       });
     }
-    if (!hushed) near.pipe(far).pipe(near);
+    if (hushed) return;
+    near.on('data', (bytes: Buffer) => {
+      if (!losesCommit || !bytes.includes('COMMIT\0')) return;
+      losesCommit = false;
+      far.unpipe(near);
+      far.once('data', () => near.destroy()).resume();
+    });
+    near.pipe(far).pipe(near);
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   await listen(0);
@@ -106,6 +116,9 @@ export async function gateTo(address: string): Promise<Gate> {
     hush: () => {
       hushed = true;
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    loseCommit: () => {
+      losesCommit = true;
     },
     shut: () =>
       new Promise<void>((resolve) => {

@@ -121,7 +121,10 @@ describe('csvLines', () => {
   ])('writes what a parser would: every character %s', (rest) => {
     const characters = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit));
     const records = characters.map((first, id) => JSON.stringify({ id, name: first + rest })).join(',');
-    expect(written(csvScanFormat(columns, PLAIN), [bodyOf(records)]) === viaParser(records)).toBe(true);
+    for (const options of [PLAIN, EXCEL]) {
+      const text = written(csvScanFormat(columns, options), [bodyOf(records)]);
+      expect(text === viaParser(records, columns, options)).toBe(true);
+    }
   });
 
   it('does not show a blank line for a record without its only column', () => {

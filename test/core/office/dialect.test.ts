@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { localDateSql } from '../../../src/core/office/dialect.ts';
 import { LocalClock } from '../../../src/core/output/localclock.ts';
-import { type Connection, openConnection } from '../../../src/sqlite/open.ts';
+import { type Connection, loadDriver } from '../../../src/sqlite/open.ts';
 
 let database: Connection;
 beforeAll(() => {
-  database = openConnection(':memory:');
+  // The product opens files alone, and would make one of this name.
+  database = new (loadDriver())(':memory:');
 });
 afterAll(() => database.close());
 
