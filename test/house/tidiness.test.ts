@@ -10,6 +10,10 @@ describe('the tree', () => {
     expect(files.map(misplaced).filter((problem) => problem !== undefined)).toEqual([]);
   });
 
+  it('has no name that Windows does not take', () => {
+    expect(pathsBelow().filter((path) => /[<>:"|?*\\]|[ .](?:\/|$)/.test(path))).toEqual([]);
+  });
+
   it('says in one sentence what lives in each folder', () => {
     // Folders of commands are named for what is typed, and hold nothing else.
     const sources = pathsBelow('src').filter((path) => path.endsWith('.ts') && !path.startsWith('src/commands/'));
