@@ -180,6 +180,8 @@ test.each(['the command alone', 'both, the process that reads first'])(
     // Elsewhere than on Linux it may be that the signal comes before the query runs.
     if (existsSync('/proc/self/status')) await expect.poll(() => childrenOf(child.pid)).toHaveLength(1);
     const [reader] = await childrenOf(child.pid);
+    // It starts in a fifth of this; from then on it looks for a row, and hears nothing.
+    if (reader !== undefined) await expect.poll(() => secondsOf(reader)).toBeGreaterThan(0.5);
     // Ctrl+C goes to both, in whichever order.
     if (to !== 'the command alone' && reader !== undefined) {
       process.kill(reader, 'SIGINT');
@@ -194,6 +196,13 @@ test.each(['the command alone', 'both, the process that reads first'])(
 async function childrenOf(pid: number | undefined): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   return children.split(' ').filter(Boolean).map(Number);
+}
+
+/** Processor time of a process. */
+async function secondsOf(pid: number): Promise<number> {
+  const [, fields = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ');
+  const [user, system] = fields.split(' ').slice(11, 13).map(Number);
+  return ((user ?? 0) + (system ?? 0)) / 100;
 }
 
 function isAlive(pid: number | undefined): boolean {
