@@ -7,9 +7,10 @@ import { TREATMENTS, treatmentOf } from '../../../src/core/mirror/deidentify/tre
 import { recordOf } from '../../../src/core/mirror/records.ts';
 import { findTable, MIRROR_TABLES, type MirrorColumn, type MirrorTable } from '../../../src/core/mirror/tables.ts';
 
-const deidentifier = new Deidentifier(Buffer.alloc(32, 7), () => Date.parse('2026-11-23T12:00:00Z'));
+const now = () => Date.parse('2026-11-23T12:00:00Z');
 
 function kept(resource: string, record: object): Record<string, unknown> {
+  const deidentifier = new Deidentifier(Buffer.alloc(32, 7), now);
   const { text } = deidentifier.record(findTable(resource) as MirrorTable, recordOf(JSON.stringify(record)));
   return JSON.parse(text);
 }
@@ -96,7 +97,8 @@ describe('what a de-identified copy keeps', () => {
     });
     const charge = { id: 6, isActive: 'Ann', transactionTags: { Ann: { id: 7 }, 2: { id: 8, text: 'Ann' } } };
     expect(JSON.stringify(kept('transactions', charge))).not.toContain('"Ann"');
-    expect(() => kept('patients', { id: 'Ann' })).toThrow('has an id that is no whole number');
+    for (const nobody of [{ id: 'Ann' }, { id: null }, { lastName: 'Miller' }])
+      expect(() => kept('patients', nobody)).toThrow('has an id that is no whole number');
   });
 
   it.each([
@@ -110,6 +112,8 @@ describe('what a de-identified copy keeps', () => {
   it.each([
     ['appointments', 'lastModified', 'since 2026-01-05', null],
     ['appointments', 'start', '2026-01-05T08:00:00', '2026'],
+    ['appointments', 'start', '1926-01-05T08:00:00', '1926'],
+    ['patients', 'postalCode', null, null],
     ['appointments', 'status', 'A.NEW_STATUS/2', 'A.NEW_STATUS/2'],
     ['appointments', 'status', ['SCHEDULED'], null],
     ['appointments', 'duration', 30, 30],

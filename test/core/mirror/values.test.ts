@@ -145,15 +145,15 @@ describe('records of a page', () => {
   it('have no signed links, wherever these are', () => {
     const storage = '"storage":{"original":"https://x/?a=1,2"}';
     const [first, last, only] = page(
-      `{"data":[{${storage},"id":1},{"id":2,${storage}},{"id":3,${storage},"tags":[]}]}`,
+      `{"data":[{${storage},"id":1},{"id":2,${storage}},{"id":3,${storage},"amount":1.50}]}`,
     );
-    expect([first?.text, last?.text, only?.text]).toEqual(['{"id":1}', '{"id":2}', '{"id":3,"tags":[]}']);
+    expect([first?.text, last?.text, only?.text]).toEqual(['{"id":1}', '{"id":2}', '{"id":3,"amount":1.50}']);
   });
 
   it('are read when they are written with blanks', () => {
     const [read] = page('{ "data" : [ { "id" : 1, "name" : "a b", "storage": {} } ] }');
     expect(read?.text).toBe('{"id":1,"name":"a b"}');
-    expect(recordOf('{ "id": 5 }').values).toEqual({ id: 5 });
+    expect(recordOf('{ "id": 5 }')).toMatchObject({ text: '{ "id": 5 }', values: { id: 5 } });
     expect(recordOf('{ "id": 5, "storage": {} }').text).toBe('{"id":5}');
     const blanks = page('{"data":[{"id":1, "name":"a"},{"id":2,"name":"b"}]}');
     expect(blanks.map(({ text }) => text)).toEqual(['{"id":1,"name":"a"}', '{"id":2,"name":"b"}']);
@@ -218,13 +218,28 @@ describe('rows of a record', () => {
       const { table, rows } = rowsOf('transactions');
       const record = {
         ...{ id: 1, amount, isActive: false, patient: { id: 70_000_000_000_001 }, location: null, note: '' },
-        distributions: [{ chargeId: 2, appliedAmount: amount, isActive: true }],
-        ...{ transactionTags: { 1: { id: 7 }, 2: { id: 8 } }, reasonTags: {} },
+        distributions: [
+          { chargeId: 2, appliedAmount: amount, isActive: true },
+          { chargeId: null, appliedAmount: null, isActive: false },
+        ],
+        ...{ transactionTags: { 1: { id: 7 }, 2: { id: 8 } }, reasonTags: null },
+        patientPaymentBilling: { checkNumber: '5', bankNumber: null },
       };
       const { values, children } = rows.rowsOf(recordOf(JSON.stringify(record)));
-      const again = JSON.parse(rebuiltRecord(table, { values, children }));
-      expect(again).toMatchObject(record);
-      expect(again.patientPaymentBilling).toBeNull();
+      const text = rebuiltRecord(table, { values, children });
+      expect(JSON.parse(text)).toMatchObject(record);
+      expect(text).toContain(`"amount":${amount},`);
     },
   );
+
+  it('make a record again of the columns that a mirror keeps, without the others', () => {
+    const { table, rows } = rowsOf('transactions');
+    const { values, children } = rows.rowsOf(recordOf('{"id":1,"amount":2,"note":"x","distributions":[]}'));
+    const at = table.columns.flatMap(({ name }, index) => (['id', 'amount_cents'].includes(name) ? [index] : []));
+    const columns = table.columns.filter((_, index) => at.includes(index));
+    const kept = { values: at.map((index) => values[index] ?? null), children };
+    expect(rebuiltRecord({ ...table, columns }, kept)).toBe(
+      '{"id":1,"amount":2,"transactionTags":null,"reasonTags":null,"distributions":[]}',
+    );
+  });
 });
