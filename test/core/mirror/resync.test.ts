@@ -193,6 +193,22 @@ describe('what the stream does not tell (specification, Events)', () => {
     expect(await wrong()).toEqual({});
   });
 
+  it('is told in full to the resource that is furthest behind', async () => {
+    const name = async (preferredName: string) =>
+      expect((await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { preferredName } })).status).toBe(200);
+    const first = numberOf((await sync([...TOLD, '--history'])).position);
+    // As texts, 99 comes after 100.
+    const nines = 10 ** String(first).length - 1;
+    for (let number = first; number < nines; number++) await name(`Name ${number}`);
+    expect(numberOf((await sync(['patients'])).position)).toBe(nines);
+    await name('First');
+    expect(numberOf((await sync(['transactiontags'])).position)).toBe(nines + 1);
+    await name('Second');
+    await sync(TOLD);
+    const versions = `SELECT preferred_name AS name FROM patients_history WHERE id = ${PATIENTS.ann} ORDER BY rowid`;
+    expect(queried(file, versions).slice(-2)).toEqual([{ name: 'First' }, { name: 'Second' }]);
+  });
+
   it('of rows that another program removed, where the count tells', async () => {
     await sync(LEDGER);
     const connection = openConnection(file);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { refusalOf, rowOf, type WireRecord } from '../../support/calls.ts';
 import { GIF, JPEG } from '../../support/files.ts';
 import { EXAMS, PATIENTS } from '../../support/ids.ts';
-import { bareRecords } from '../../support/practice.ts';
+import { bareRecords, line } from '../../support/practice.ts';
 import { sharedService } from '../../support/service.ts';
 import { post, posted, put } from './documentsof.ts';
 
@@ -58,7 +58,9 @@ describe('stored names (specification, Document rules 2 and 3; D36)', () => {
   });
 
   it('are numbered for each owner by itself', async () => {
+    await service.import([line('PerioExam', { id: PATIENTS.ann, patient: { id: PATIENTS.bob } })]);
     const owners = [
+      { ownerPerioExam: { id: PATIENTS.ann } },
       {},
       owned(PATIENTS.ann),
       owned(PATIENTS.bob),

@@ -117,6 +117,19 @@ it('what was read while the token lost its rights is not sent', async () => {
   expect([heard, String(state.end)]).toEqual([[], 'Error: revoked']);
 });
 
+it('what is committed after a page was read, which had nothing, comes at once', async () => {
+  const { stream } = service.service;
+  const page = stream.page.bind(stream);
+  vi.spyOn(stream, 'page').mockImplementationOnce(async (...asked) => {
+    const read = await page(...asked);
+    await write(1);
+    return read;
+  });
+  const { heard, at } = await listening();
+  await settled();
+  expect(heard).toEqual([`id: ${at(1)}`]);
+});
+
 it('what is left of a page is let go of and read again for a socket that has no room, and one that stalls is left', async () => {
   // Each is a frame of its own.
   await write(3, 70_000);
