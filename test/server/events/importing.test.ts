@@ -38,6 +38,11 @@ describe('an imported event', () => {
     expect(await importOne(2, { allDay: true })).toMatchObject({ duration: 1439, end: '2026-03-03T15:59:00.000Z' });
   });
 
+  it('of a whole day keeps a start that is no midnight when something else changes', async () => {
+    const { start, duration, end } = await importOne(3, { allDay: true });
+    expect(await update(service, big(3), { title: 'Renamed' })).toMatchObject({ start, duration, end });
+  });
+
   it('is one occurrence, with group and recurrence as given', async () => {
     const rule = {
       groupId: 'from-elsewhere',
