@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openFolder } from '../../../src/server/datafolder.ts';
 import { rowOf, sourcesOf, type WireRecord } from '../../support/calls.ts';
 import { PDF, PNG } from '../../support/files.ts';
@@ -38,6 +38,20 @@ describe('the files of a document', () => {
     expect(await filesOnDisk()).toEqual([`${paper.guidName}-original`]);
     await service.call('DELETE', `/documents/${paper.id}`);
     expect(await filesOnDisk()).toEqual([]);
+  });
+
+  it('stay where the answer of the database to a commit that was made is lost', async () => {
+    const { store } = service.service;
+    const write = store.write.bind(store);
+    vi.spyOn(store, 'write').mockImplementationOnce(async (...work) => {
+      await write(...work);
+      throw new Error('The connection was lost.');
+    });
+    await expect(post(service)).rejects.toThrow('The connection was lost.');
+    const [document] = (await service.call('GET', '/documents')).body.data as WireRecord[];
+    const { original = '' } = linksOf(document as WireRecord);
+    const called = await service.call('GET', original, { token: null, organization: null });
+    expect([called.status, called.bytes.toString('base64')]).toEqual([200, PDF]);
   });
 
   it('hold exactly the bytes sent, whatever they are', async () => {
