@@ -24,3 +24,18 @@ it('a request to end is SIGTERM once; asked again, it ends nothing by force, as 
     interrupts.stop();
   }
 });
+
+it('a terminal that is closed says so twice, which cuts nothing short; another signal does', () => {
+  const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
+  const interrupts = processInterrupts();
+  try {
+    const { signal } = interrupts;
+    for (let times = 0; times < 2; times++) process.emit('SIGHUP', 'SIGHUP');
+    expect(signal.reason).toMatchObject({ code: 'run.hung_up', exitCode: 129 });
+    expect(exit).not.toHaveBeenCalled();
+    process.emit('SIGINT', 'SIGINT');
+    expect(exit).toHaveBeenCalledWith(130);
+  } finally {
+    interrupts.stop();
+  }
+});

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Draining } from '../../../src/server/http/draining.ts';
+import { trackExchange } from '../../../src/server/http/refusals.ts';
 import { openLog } from '../../../src/server/log.ts';
 import { serve } from '../../../src/server/serve.ts';
 
@@ -51,6 +52,36 @@ it('closes connections that never had a request, and others when nobody waits fo
   await ended;
   // Nobody looks any more.
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('ends a connection with the last of its responses, whenever that was asked for', async () => {
+  const responses: ServerResponse[] = [];
+  const server = createServer((request, response) => {
+    trackExchange(request, response);
+    responses.push(response);
+  });
+  closing.push(() => server.close());
+  const draining = new Draining(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const socket = await open((server.address() as AddressInfo).port);
+  let text = '';
+  socket.on('data', (bytes) => {
+    text += bytes;
+  });
+  const ask = async (count: number) => {
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await expect.poll(() => responses.length).toBe(count);
+  };
+  for (let asked = 1; asked <= 2; asked++) await ask(asked);
+  draining.begin();
+  for (let asked = 3; asked <= 4; asked++) await ask(asked);
+  for (const [index, response] of responses.entries()) response.end(String(index));
+  await expect.poll(() => socket.closed).toBe(true);
+  const told = text
+    .split('HTTP/1.1 ')
+    .slice(1)
+    .map((response) => /^connection: close/im.test(response));
+  expect(told).toEqual([false, false, false, true]);
 });
 
 it('a server that ends does not wait for who asks for nothing', async () => {
