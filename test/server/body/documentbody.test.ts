@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { documentBodyLimit } from '../../../src/server/body/documentbody.ts';
+import { documentBodyLimit, readDocumentBody } from '../../../src/server/body/documentbody.ts';
+import type { Files } from '../../../src/server/files/files.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -19,4 +20,18 @@ it.each(Object.entries(FORMS))('a document of the limit fits into a body, its ba
     // And what is far too large is refused before it has all arrived.
     expect(documentBodyLimit(limit)).toBeLessThan(1.5 * limit + 3 * MEGABYTE);
   }
+});
+
+it('a body without a length that has nothing but blanks in its content ends with the limit', async () => {
+  const limit = documentBodyLimit(MEGABYTE);
+  let sent = 0;
+  const endless = async function* () {
+    yield Buffer.from('{"file":{"content":"');
+    for (const blanks = Buffer.alloc(64 * 1024, '\\n'.repeat(2)); sent < 10 * limit; sent += blanks.length)
+      yield blanks;
+  };
+  // Blanks are no bytes of a file: none is begun.
+  const reading = readDocumentBody(endless(), {} as Files, 'x', MEGABYTE);
+  await expect(reading).rejects.toMatchObject({ status: 413, problems: [{ code: 'body.too_large', source: 'body' }] });
+  expect(sent).toBeLessThan(limit + MEGABYTE);
 });
