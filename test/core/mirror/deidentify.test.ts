@@ -263,7 +263,7 @@ describe('a de-identified mirror', () => {
   });
 
   it('has years, areas and no birth year of old people, whenever they become old', async () => {
-    await sync();
+    await sync(['--deidentify', key, '--history']);
     const wanda = "postal_code = '000' AND first_visit_date = '2019'";
     expect(queried(file, `SELECT date_of_birth, state FROM patients WHERE ${wanda}`)).toEqual([
       { date_of_birth: null, state: 'CO' },
@@ -271,9 +271,13 @@ describe('a de-identified mirror', () => {
     const year = thisYear();
     expect(queried(file, 'SELECT max(date_of_birth) AS born FROM patients')[0]?.born).toMatch(/^\d{4}$/);
     const connection = openConnection(file);
-    connection.exec(`UPDATE patients SET date_of_birth = '${year - 90}' WHERE ${wanda}`);
+    for (const table of ['patients', 'patients_history'])
+      connection.exec(`UPDATE ${table} SET date_of_birth = '${year - 90}' WHERE ${wanda}`);
     connection.close();
     await sync([]);
-    expect(queried(file, `SELECT date_of_birth FROM patients WHERE ${wanda}`)).toEqual([{ date_of_birth: null }]);
+    const born = ['patients', 'patients_history'].map(
+      (table) => `SELECT date_of_birth AS b FROM ${table} WHERE ${wanda}`,
+    );
+    expect(queried(file, born.join(' UNION ALL '))).toEqual([{ b: null }, { b: null }]);
   });
 });

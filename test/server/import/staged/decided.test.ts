@@ -21,8 +21,11 @@ let service: TestService;
 let claim: ImportClaim;
 /** Areas that are open: none, once an import has ended. */
 let areas = 0;
+/** What was done to areas, in order. */
+const staged: ('written' | 'synced')[] = [];
 beforeEach(async () => {
   areas = 0;
+  staged.length = 0;
   service = await testService(bareRecords());
   claim = counting(await waitForClaim(service.service.store));
 });
@@ -36,7 +39,12 @@ function counting(given: ImportClaim): ImportClaim {
   const open = async (name: string): Promise<StagingArea> => {
     const area = await given.open(name);
     areas++;
-    return { ...area, close: () => area.close().finally(() => areas--) };
+    return {
+      ...area,
+      write: (batch) => area.write(batch).finally(() => staged.push('written')),
+      sync: () => area.sync().finally(() => staged.push('synced')),
+      close: () => area.close().finally(() => areas--),
+    };
   };
   return { ...given, open };
 }
@@ -104,6 +112,15 @@ describe('an import', () => {
     expect(await writesOf(records, limits)).toEqual([undefined, 4, 4, 4, undefined]);
     // What was staged has gone, too.
     expect(await claim.names()).toEqual([]);
+  });
+
+  it('is on disk as a whole before it is decided', async () => {
+    const steps: string[][] = [];
+    const service = watched(() => steps.push(staged.splice(0)));
+    await importStaged(service, claim, () => numberRecords(RECORDS), true, SMALL_PARTS);
+    const [beforeDecision = [], ...later] = steps;
+    expect([beforeDecision.at(-1), new Set(beforeDecision)]).toEqual(['synced', new Set(['written', 'synced'])]);
+    expect(later.flat()).not.toContain('written');
   });
 
   it('is published with the files of one document at a time, and with all of its tags', async () => {
