@@ -61,3 +61,16 @@ it('numbers are dropped by a write of another process', async (context) => {
   while (store.countCache() === map) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(map.size).toBe(0);
 });
+
+it('no numbers are kept where nobody tells of the writes of others, as behind a pooler', async (context) => {
+  both(context);
+  const store = await openPostgresStore(`${database?.url}${database?.url.includes('?') ? '&' : '?'}prepare=off`);
+  stores.push(store);
+  for (let looks = 0; looks < 3; looks++) {
+    const map = store.countCache();
+    map.set('patients', 1);
+    await store.read.get(nothing);
+    expect(store.countCache()).not.toBe(map);
+    expect(store.countCache().size).toBe(0);
+  }
+});
