@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withConfiguredDefaults } from '../../../src/cli/flags/configdefaults.ts';
+import type { FlagValues } from '../../../src/cli/flags/values.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -13,7 +14,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const KNOWN = { format: { helpValue: 'table|json|csv|ndjson' }, 'page-size': {}, out: {} };
 
 /** The flags of a command with these settings. */
-async function flagsOf(defaults: object, flags: object, { known = KNOWN as object, isTerminal = false } = {}) {
+async function flagsOf(defaults: object, flags: FlagValues, { known = KNOWN as object, isTerminal = false } = {}) {
   await writeFile(join(folder, 'config.json'), JSON.stringify({ defaults }));
   return withConfiguredDefaults(flags, { ...known }, { MOLAR_CONFIG_DIR: folder }, isTerminal);
 }
@@ -25,7 +26,7 @@ describe('a format that was set for all commands', () => {
 
   it.each([{ out: 'x.xlsx' }, { format: 'csv' }, { json: true }, { csv: true }, { excel: true }, { 'split-by': 'id' }])(
     'is not that of a command with %j, which says itself what it writes',
-    async (flags) => {
+    async (flags: FlagValues) => {
       expect(await flagsOf({ format: 'ndjson' }, flags)).toEqual(flags);
     },
   );
