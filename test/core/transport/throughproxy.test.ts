@@ -1,9 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { proxyFor } from '../../../src/core/transport/proxy.ts';
 import { ConnectionFailure } from '../../../src/core/transport/send.ts';
+import { AUTHORITY, CertificateFolder, hasOpenssl } from '../../support/certificates.ts';
 
 const servers: Server[] = [];
 
@@ -35,8 +40,8 @@ async function startProxy(way: { readonly to: number } | { readonly status: numb
   return { port: await listen(proxy), asked };
 }
 
-async function get(url: string, env: Record<string, string>): Promise<string> {
-  const network = openNetwork({ proxyFor: (address) => proxyFor(address, env) });
+async function get(url: string, env: Record<string, string>, certificates: readonly string[] = []): Promise<string> {
+  const network = openNetwork({ proxyFor: (address) => proxyFor(address, env), certificates });
   try {
     const response = await network.send({ method: 'GET', url, headers: {} });
     let text = '';
@@ -63,6 +68,20 @@ describe('a proxy', () => {
     const proxy = await startProxy({ status: 500 });
     expect(await get(`http://127.0.0.1:${port}/`, { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` })).toBe('200 here');
     expect(proxy.asked).toEqual([]);
+  });
+
+  it('shows the server behind it certificates of --ca-cert to trust', async (context) => {
+    if (!hasOpenssl) return context.skip('openssl is not installed');
+    const folder = await mkdtemp(join(tmpdir(), 'molar-throughproxy-'));
+    const made = new CertificateFolder(folder);
+    made.make('ca', '/CN=Practice CA', AUTHORITY);
+    made.make('server', '/CN=api.example.com', 'subjectAltName=DNS:api.example.com', 'ca');
+    const port = await listen(createSecureServer(made.pem('server'), (_request, response) => response.end('inside')));
+    const proxy = await startProxy({ to: port });
+    const env = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+    expect(await get('https://api.example.com/', env, [made.pem('ca').cert])).toBe('200 inside');
+    await expect(get('https://api.example.com/', env)).rejects.toThrow('Certificate not trusted');
+    await rm(folder, { recursive: true });
   });
 
   it.each([

@@ -20,9 +20,16 @@ it('an Idempotency-Key outlives the server (D46), and is the key of this file', 
     const called = await service.call('POST', '/documents', { body, headers });
     expect([called.status, called.headers['idempotency-replayed']]).toEqual([201, start === 0 ? undefined : 'true']);
     answers.push(called.text);
-    const content = Buffer.concat([Buffer.from(PDF, 'base64'), Buffer.from('\n')]).toString('base64');
-    const another = await service.call('POST', '/documents', { body: { ...body, file: { content } }, headers });
-    expect(refusalOf(another)).toEqual({ status: 400, errors: ['idempotency.body_differs Idempotency-Key'] });
+    const bytes = Buffer.from(PDF, 'base64');
+    // Longer, and of the same length.
+    for (const other of [
+      Buffer.concat([bytes, Buffer.from('\n')]),
+      Buffer.concat([bytes.subarray(0, -1), Buffer.from('x')]),
+    ]) {
+      const file = { content: other.toString('base64') };
+      const another = await service.call('POST', '/documents', { body: { ...body, file }, headers });
+      expect(refusalOf(another)).toEqual({ status: 400, errors: ['idempotency.body_differs Idempotency-Key'] });
+    }
     expect(idsOf(await service.call('GET', '/documents'))).toEqual([1]);
     await service.close();
   }

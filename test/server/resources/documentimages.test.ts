@@ -107,6 +107,12 @@ describe.each(['PNG', 'JPEG', 'GIF'])('variants of %s (D38)', (mimeType) => {
     expect(await colourAt((await download(tiny, 'cropped')).bytes, 0, 0)).toBe('#ffffff');
   });
 
+  it('have a thumbnail that is no larger than what it shows', async () => {
+    const content = (await sharp(images.get(mimeType)).resize(30, 20).toBuffer()).toString('base64');
+    const small = await posted(service, { mimeType, file: { content, ...crop(0, 0, 10, 10, 1) } });
+    expect(await download(small, 'thumbnail')).toMatchObject({ width: 30, height: 20 });
+  });
+
   it('are not made unless all five values are there', async () => {
     const whole = crop(0, 0, 10, 10, 1);
     for (const name of Object.keys(whole)) {

@@ -214,6 +214,7 @@ describe('a token', () => {
     ['is revoked', 'is unknown', () => service.service.store.write((tx) => revokeTokenText(tx, 'short'))],
     ['loses its scope', 'scope', () => save({ scopes: ['model:write'] })],
     ['is for another organization', 'not for this organization', () => save({ organizations: [OTHER_ORGANIZATION] })],
+    ['is for fewer locations', 'for other locations', () => save({ locations: [LOCATIONS.home] })],
     ['expires', 'expired', async () => service.clock.advance(3_600_000)],
   ])('that %s ends the stream before the next message', async (_name, why, change) => {
     await save({ expiresAt: new Date(service.clock.now() + 3_600_000).toISOString() });

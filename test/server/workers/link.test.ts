@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
 import { Link, LinkEnded, linePort } from '../../../src/server/workers/link.ts';
 
@@ -33,6 +34,15 @@ it('answers each question with what the handler says, however long and in whiche
   expect(await link.ask('echo', long)).toEqual(long);
   link.tell('quick');
   expect(await slow).toBe('late');
+});
+
+it('reads a letter whose bytes come in two pieces', async () => {
+  const message = { what: 'tell', value: 'Zoë 🦷' };
+  const heard: unknown[] = [];
+  const stream = new PassThrough();
+  linePort(stream as unknown as Socket).onMessage((told) => heard.push(told));
+  for (const byte of Buffer.from(`${JSON.stringify(message)}\n`)) stream.write(Buffer.from([byte]));
+  await expect.poll(() => heard).toEqual([message]);
 });
 
 it('throws what the handler throws, with its facts', async () => {
