@@ -5,6 +5,9 @@ import { testPostgres } from './test/support/services.ts';
 
 const SECOND = 1000;
 
+/** To start again after every cut of the power takes hours. */
+const ACCEPTANCE_SECONDS = process.env.MOLAR_POWERCUT === 'everywhere' ? 24 * 3600 : 600;
+
 const SERVER = ['audit', 'budgets', 'events', 'import', 'recurrence', 'reports', 'resources', 'stream'];
 
 /**
@@ -27,7 +30,7 @@ export default defineConfig(async () => ({
       project('unit', ['test/**/*.test.ts'], { seconds: 240, exclude: [...ALONE, ...OWN_GROUP, ...INTEGRATION] }),
       project('alone', ALONE, { seconds: 900, isolate: true }),
       project('integration', INTEGRATION, { seconds: 240, exclude: [...ALONE, ...OWN_GROUP] }),
-      project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: 600 }),
+      project('acceptance', ['test/acceptance/**/*.test.ts'], { seconds: ACCEPTANCE_SECONDS }),
       ...((await testPostgres()) === undefined ? [] : [onPostgres]),
     ],
   },

@@ -135,7 +135,7 @@ test.for(['SQLite', 'PostgreSQL'] as const)(
     const flags = await storeFlags(store);
     if (flags === undefined) return context.skip('needs PostgreSQL');
     await serveTwoPractices(flags);
-    const size = 1000;
+    const size = 2000;
     const child = start(place.path, ['server', 'import', await writePatients('c.ndjson', 3_000_001, size), ...flags]);
     const ended = exit(child);
     await expect.poll(count, { interval: 20 }).toBeGreaterThan(FIXTURE);

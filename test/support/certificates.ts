@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Whether certificates can be made here; in CI they must be. */
@@ -38,6 +38,8 @@ export class CertificateFolder {
   make(name: string, subject: string, extensions: string, by?: string, days = 2): void {
     const [key, request, cert] = [this.path(`${name}.key`), this.path(`${name}.csr`), this.path(`${name}.pem`)];
     openssl('genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256', '-out', key);
+    // LibreSSL, which macOS has, lets others read it.
+    chmodSync(key, 0o600);
     openssl('req', '-new', '-utf8', '-key', key, '-subj', subject, '-out', request);
     writeFileSync(this.path('extensions'), extensions);
     const signer =

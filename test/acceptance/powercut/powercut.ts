@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { exit, text } from '../molar.ts';
 import { chanceOf, LEAVINGS, type Leaving, treeAfterCut } from './cuts.ts';
 import { Disk } from './disk.ts';
@@ -15,9 +15,6 @@ export const SEED = Number(process.env.MOLAR_POWERCUT_SEED ?? Math.floor(Date.no
 
 /** Whether power is cut everywhere (`npm run test:powercut`), or in places that the seed chooses. */
 const IS_LONG = process.env.MOLAR_POWERCUT === 'everywhere';
-
-/** To start again after every cut takes hours. */
-if (IS_LONG) vi.setConfig({ testTimeout: 24 * 3_600_000 });
 
 /** Where recorded runs work, and where what was recorded is written. */
 export interface Place {

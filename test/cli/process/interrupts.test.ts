@@ -25,7 +25,7 @@ it('a request to end is SIGTERM once; asked again, it ends nothing by force, as 
   }
 });
 
-it('a terminal that is closed says so twice, which cuts nothing short; another signal does', () => {
+it('a second SIGHUP, as from a closing terminal, forces nothing; another signal does', () => {
   const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never);
   const interrupts = processInterrupts();
   try {

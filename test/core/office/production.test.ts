@@ -24,16 +24,19 @@ it.each([
   expect(asked(wholeRequests(query({ days })))).toEqual(expected);
 });
 
-it('each group is asked for in these parts, each day of days by itself, and a location instead of all chosen ones', () => {
-  const parts = (rest: string) =>
-    ['2026-01-20, range 31', '2026-02-20, range 9'].map((part) => `fromDate ${part}${rest}`);
-  expect(asked(groupRequests(query({ timezone: 'UTC' })))).toEqual([
-    ...parts(', location.id 5, timezone UTC, provider.id 7').map((part) => `7, ${part}`),
-    ...parts(', location.id 5, timezone UTC, provider.id 8').map((part) => `8, ${part}`),
-  ]);
-  expect(asked(groupRequests(query({ by: 'location', groups: ['5'] })))).toEqual(
-    parts(', location.id 5').map((part) => `5, ${part}`),
-  );
+const PARTS = ['fromDate 2026-01-20, range 31', 'fromDate 2026-02-20, range 9'];
+
+it('each provider is asked for in the same parts, and in the zone that is named', () => {
+  const of = (id: string) => PARTS.map((part) => `${id}, ${part}, location.id 5, timezone UTC, provider.id ${id}`);
+  expect(asked(groupRequests(query({ timezone: 'UTC' })))).toEqual([...of('7'), ...of('8')]);
+});
+
+it('each location is asked for by itself, instead of all that were chosen', () => {
+  const requests = groupRequests(query({ by: 'location', locations: ['5', '6'], groups: ['5'] }));
+  expect(asked(requests)).toEqual(PARTS.map((part) => `5, ${part}, location.id 5`));
+});
+
+it('each day is asked for by itself, over the end of a month', () => {
   expect(asked(groupRequests(query({ by: 'day', from: '2026-02-28', days: 2 })))).toEqual([
     '2026-02-28, fromDate 2026-02-28, range 1, location.id 5',
     '2026-03-01, fromDate 2026-03-01, range 1, location.id 5',

@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openNetwork } from '../../../src/core/transport/network.ts';
 import { proxyFor } from '../../../src/core/transport/proxy.ts';
 import { ConnectionFailure } from '../../../src/core/transport/send.ts';
@@ -70,9 +70,10 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it('shows the server behind it certificates of --ca-cert to trust', async (context) => {
+  it('lets --ca-cert vouch for the server behind it', async (context) => {
     if (!hasOpenssl) return context.skip('openssl is not installed');
     const folder = await mkdtemp(join(tmpdir(), 'molar-throughproxy-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
     const made = new CertificateFolder(folder);
     made.make('ca', '/CN=Practice CA', AUTHORITY);
     made.make('server', '/CN=api.example.com', 'subjectAltName=DNS:api.example.com', 'ca');
@@ -81,7 +82,6 @@ describe('a proxy', () => {
     const env = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
     expect(await get('https://api.example.com/', env, [made.pem('ca').cert])).toBe('200 inside');
     await expect(get('https://api.example.com/', env)).rejects.toThrow('Certificate not trusted');
-    await rm(folder, { recursive: true });
   });
 
   it.each([

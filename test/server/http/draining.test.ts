@@ -54,35 +54,38 @@ it('closes connections that never had a request, and others when nobody waits fo
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('ends a connection with the last of its responses, whenever that was asked for', async () => {
-  const responses: ServerResponse[] = [];
-  const server = createServer((request, response) => {
-    trackExchange(request, response);
-    responses.push(response);
-  });
-  closing.push(() => server.close());
-  const draining = new Draining(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const socket = await open((server.address() as AddressInfo).port);
-  let text = '';
-  socket.on('data', (bytes) => {
-    text += bytes;
-  });
-  const ask = async (count: number) => {
-    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    await expect.poll(() => responses.length).toBe(count);
-  };
-  for (let asked = 1; asked <= 2; asked++) await ask(asked);
-  draining.begin();
-  for (let asked = 3; asked <= 4; asked++) await ask(asked);
-  for (const [index, response] of responses.entries()) response.end(String(index));
-  await expect.poll(() => socket.closed).toBe(true);
-  const told = text
-    .split('HTTP/1.1 ')
-    .slice(1)
-    .map((response) => /^connection: close/im.test(response));
-  expect(told).toEqual([false, false, false, true]);
-});
+it.each([
+  [2, 0, [false, true]],
+  [2, 2, [false, false, false, true]],
+  [0, 2, [false, true]],
+])(
+  'ends a connection with the last of its responses: %i asked for before it begins, %i later',
+  async (before, later, ends) => {
+    const responses: ServerResponse[] = [];
+    const server = createServer((request, response) => {
+      trackExchange(request, response);
+      responses.push(response);
+    });
+    closing.push(() => server.close());
+    const draining = new Draining(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const socket = await open((server.address() as AddressInfo).port);
+    let text = '';
+    socket.on('data', (bytes) => {
+      text += bytes;
+    });
+    for (let asked = 1; asked <= before + later; asked++) {
+      if (asked > before) draining.begin();
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      await expect.poll(() => responses.length).toBe(asked);
+    }
+    draining.begin();
+    for (const response of responses) response.end('x');
+    await expect.poll(() => socket.closed).toBe(true);
+    const told = text.split('HTTP/1.1 ').slice(1);
+    expect(told.map((response) => /^connection: close/im.test(response))).toEqual(ends);
+  },
+);
 
 it('a server that ends does not wait for who asks for nothing', async () => {
   const server = await serve({

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CallOptions } from '../../support/calls.ts';
 import { ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
@@ -138,13 +138,13 @@ describe('POST /oauth/client_credential/accesstoken (D4)', () => {
 
   it('does not count what failed for another reason than the secret', async () => {
     const limited = await testService([...bareRecords(), client], { failedAttempts: 10 });
+    onTestFinished(() => limited.close());
     const body = { ...GRANT, client_id: 'client one', client_secret: SECRET };
     const signIn = async () => (await limited.call('POST', PATH, { body, token: null, organization: null })).status;
     const write = vi.spyOn(limited.service.store, 'write').mockRejectedValue(new Error('The database is away.'));
     for (let turn = 0; turn < 20; turn++) await expect(signIn()).rejects.toThrow('The database is away.');
     write.mockRestore();
     expect(await signIn()).toBe(200);
-    await limited.close();
   });
 
   it('refuses other media types and methods', async () => {

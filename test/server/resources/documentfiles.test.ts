@@ -40,14 +40,16 @@ describe('the files of a document', () => {
     expect(await filesOnDisk()).toEqual([]);
   });
 
-  it('stay where the answer of the database to a commit that was made is lost', async () => {
+  it('stay when a commit succeeds but its confirmation is lost', async () => {
     const { store } = service.service;
     const write = store.write.bind(store);
-    vi.spyOn(store, 'write').mockImplementationOnce(async (...work) => {
-      await write(...work);
-      throw new Error('The connection was lost.');
+    vi.spyOn(store, 'write').mockImplementation(async (work, org) => {
+      const value = await write(work, org);
+      if (org !== undefined) throw new Error('The connection was lost.');
+      return value;
     });
     await expect(post(service)).rejects.toThrow('The connection was lost.');
+    vi.restoreAllMocks();
     const [document] = (await service.call('GET', '/documents')).body.data as WireRecord[];
     const { original = '' } = linksOf(document as WireRecord);
     const called = await service.call('GET', original, { token: null, organization: null });

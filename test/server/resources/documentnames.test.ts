@@ -58,6 +58,7 @@ describe('stored names (specification, Document rules 2 and 3; D36)', () => {
   });
 
   it('are numbered for each owner by itself', async () => {
+    // An exam with the id of a patient.
     await service.import([line('PerioExam', { id: PATIENTS.ann, patient: { id: PATIENTS.bob } })]);
     const owners = [
       { ownerPerioExam: { id: PATIENTS.ann } },

@@ -126,7 +126,7 @@ it('what is committed after a page was read, which had nothing, comes at once', 
     return read;
   });
   const { heard, at } = await listening();
-  await settled();
+  await reached(() => heard.length > 0);
   expect(heard).toEqual([`id: ${at(1)}`]);
 });
 

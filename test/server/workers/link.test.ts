@@ -36,7 +36,7 @@ it('answers each question with what the handler says, however long and in whiche
   expect(await slow).toBe('late');
 });
 
-it('reads a letter whose bytes come in two pieces', async () => {
+it('reads characters whose bytes arrive one by one', async () => {
   const message = { what: 'tell', value: 'Zoë 🦷' };
   const heard: unknown[] = [];
   const stream = new PassThrough();

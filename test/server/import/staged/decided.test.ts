@@ -116,8 +116,8 @@ describe('an import', () => {
 
   it('is on disk as a whole before it is decided', async () => {
     const steps: string[][] = [];
-    const service = watched(() => steps.push(staged.splice(0)));
-    await importStaged(service, claim, () => numberRecords(RECORDS), true, SMALL_PARTS);
+    const noting = watched(() => steps.push(staged.splice(0)));
+    await importStaged(noting, claim, () => numberRecords(RECORDS), true, SMALL_PARTS);
     const [beforeDecision = [], ...later] = steps;
     expect([beforeDecision.at(-1), new Set(beforeDecision)]).toEqual(['synced', new Set(['written', 'synced'])]);
     expect(later.flat()).not.toContain('written');

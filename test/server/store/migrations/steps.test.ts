@@ -37,7 +37,7 @@ it('a data folder of the first release gets a stream, and keeps its records', as
   await service.close();
 });
 
-it('tokens of a client, which earlier molar told by their label, end with their client', async () => {
+it('tokens that an earlier release tied to a client by their label alone end with that client', async () => {
   const client = { type: 'ApiClient', clientId: 'front desk', clientSecret: 'secret-of-the-front-desk' };
   const records = [...bareRecords(), { ...client, organizations: [ORGANIZATION], scopes: ['model:read'] }];
   const before = await testService(records, { data: folder });
