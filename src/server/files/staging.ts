@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { removeFile, removeTree, syncDescriptor, syncFolder } from '../../filesystem/durable.ts';
 import { makePrivateFolder } from '../../filesystem/private.ts';
+import { sharedRun } from '../../filesystem/sharedrun.ts';
 import type { Stage, StagedFile } from './files.ts';
 
 /** Bare descriptors: making a FileHandle for every document costs measurable time. */
@@ -32,7 +33,7 @@ export async function openStaging(folder: string, shared: boolean): Promise<Stag
   return {
     path,
     stage: async (name) => new DiskStage(name, path(name)),
-    persist: sharedSync(() => syncFolder(folder)),
+    persist: sharedRun(() => syncFolder(folder)),
     has: async (name) => (await statOf(path(name))) !== undefined,
     drop: (name) => removeTree(path(name)),
     async leftovers() {
@@ -58,22 +59,6 @@ export async function statOf(path: string): Promise<{ size: number; mtime: Date;
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-/** A sync for many callers at once: those that call during one share the next, since it may not cover what they wrote. */
-export function sharedSync(sync: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
-  const begin = () => {
-    next = undefined;
-    const synced = sync();
-    running = synced.catch(() => undefined);
-    return synced;
-  };
-  return () => {
-    next ??= running.then(begin);
-    return next;
-  };
 }
 
 const HEAD_BYTES = 64;

@@ -5,6 +5,7 @@ import { formatFilter } from '../../../catalog/filter/grammar.ts';
 import { MAX_PAGE_SIZE } from '../../../catalog/paging.ts';
 import { canonicalMimeType, storedName } from '../../../catalog/resources/documentnames.ts';
 import { documents } from '../../../catalog/resources/documents.ts';
+import { sharedRun } from '../../../filesystem/sharedrun.ts';
 import { localFailure } from '../../failure.ts';
 import type { Row } from '../../pages/page.ts';
 import { walkPages } from '../../pages/walk.ts';
@@ -15,7 +16,6 @@ import { reportedDigest } from '../links/contentdigest.ts';
 import { readLink } from '../links/documentlink.ts';
 import { fetchLink, type LinkFetching } from '../links/fetchlink.ts';
 import { hasTagsAndDate, isOfOwner, nameMatcher, type SoughtDocument } from './documentmatch.ts';
-import { sharedRun } from './sharedrun.ts';
 
 /** Times the same different content has to be seen until it counts, and the maximum number of downloads. */
 const AGREEING_DOWNLOADS = 3;

@@ -3,10 +3,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { isPlainObject } from '../../../catalog/fields/kind.ts';
 import { syncFile } from '../../../filesystem/durable.ts';
 import { replacePrivate } from '../../../filesystem/private.ts';
+import { sharedRun } from '../../../filesystem/sharedrun.ts';
 import { fileFailure, usageFailure } from '../../failure.ts';
 import { discard, guarded, publish } from '../../output/atomicfile.ts';
 import { readOwnFile, replaceable } from '../../output/ownfile.ts';
-import { sharedRun } from './sharedrun.ts';
 
 /** State of one upload; `sending`: a POST went out, or is about to; `refused`: the server did not accept it. */
 export type JournalEntry =

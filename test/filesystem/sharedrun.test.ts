@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sharedRun } from '../../../../src/core/documents/uploads/sharedrun.ts';
+import { sharedRun } from '../../src/filesystem/sharedrun.ts';
 
 /** A list whose reads end when the test says so. */
 function slowList() {
@@ -39,5 +39,26 @@ describe('a shared run', () => {
     await settled();
     reads[1]?.resolve([3]);
     expect(await next).toEqual([3]);
+  });
+
+  it('that fails is told to all who share it, and the next is made all the same', async () => {
+    const { list, reads } = slowList();
+    const done: string[] = [];
+    const call = (name: string) => list().then(() => done.push(name));
+    const calls = [call('first'), call('with it')];
+    await settled();
+    expect(reads).toHaveLength(1);
+    calls.push(call('during'), call('during, too'));
+    reads[0]?.resolve([]);
+    await settled();
+    expect([done, reads.length]).toEqual([['first', 'with it'], 2]);
+    const failing = calls.splice(2).map((each) => expect(each).rejects.toThrow('disk'));
+    calls.push(call('last'));
+    reads[1]?.reject(new Error('disk'));
+    await Promise.all(failing);
+    await settled();
+    reads[2]?.resolve([]);
+    await Promise.all(calls);
+    expect([done, reads.length]).toEqual([['first', 'with it', 'last'], 3]);
   });
 });
