@@ -271,13 +271,11 @@ describe('a de-identified mirror', () => {
     const year = thisYear();
     expect(queried(file, 'SELECT max(date_of_birth) AS born FROM patients')[0]?.born).toMatch(/^\d{4}$/);
     const connection = openConnection(file);
-    for (const table of ['patients', 'patients_history'])
-      connection.exec(`UPDATE ${table} SET date_of_birth = '${year - 90}' WHERE ${wanda}`);
+    const tables = ['patients', 'patients_history'];
+    for (const table of tables) connection.exec(`UPDATE ${table} SET date_of_birth = '${year - 90}' WHERE ${wanda}`);
     connection.close();
     await sync([]);
-    const born = ['patients', 'patients_history'].map(
-      (table) => `SELECT date_of_birth AS b FROM ${table} WHERE ${wanda}`,
-    );
+    const born = tables.map((table) => `SELECT date_of_birth AS b FROM ${table} WHERE ${wanda}`);
     expect(queried(file, born.join(' UNION ALL '))).toEqual([{ b: null }, { b: null }]);
   });
 });

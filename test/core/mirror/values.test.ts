@@ -144,10 +144,11 @@ describe('records of a page', () => {
 
   it('have no signed links, wherever these are', () => {
     const storage = '"storage":{"original":"https://x/?a=1,2"}';
+    const others = '"tags":[],"amount":1.50';
     const [first, last, only] = page(
-      `{"data":[{${storage},"id":1},{"id":2,${storage}},{"id":3,${storage},"amount":1.50}]}`,
+      `{"data":[{${storage},"id":1},{"id":2,${storage}},{"id":3,${storage},${others}}]}`,
     );
-    expect([first?.text, last?.text, only?.text]).toEqual(['{"id":1}', '{"id":2}', '{"id":3,"amount":1.50}']);
+    expect([first?.text, last?.text, only?.text]).toEqual(['{"id":1}', '{"id":2}', `{"id":3,${others}}`]);
   });
 
   it('are read when they are written with blanks', () => {
@@ -231,6 +232,12 @@ describe('rows of a record', () => {
       expect(text).toContain(`"amount":${amount},`);
     },
   );
+
+  it('make null again of an object of which nothing is there', () => {
+    const { table, rows } = rowsOf('transactions');
+    const { values, children } = rows.rowsOf(recordOf('{"id":1}'));
+    expect(JSON.parse(rebuiltRecord(table, { values, children })).patientPaymentBilling).toBeNull();
+  });
 
   it('make a record again of the columns that a mirror keeps, without the others', () => {
     const { table, rows } = rowsOf('transactions');

@@ -68,7 +68,7 @@ it('numbers are dropped by a write of another process', async (context) => {
 
 it('no numbers are kept where nobody tells of the writes of others, as behind a pooler', async (context) => {
   both(context);
-  const store = await openPostgresStore(`${database?.url}${database?.url.includes('?') ? '&' : '?'}prepare=off`);
+  const store = await openPostgresStore(`${database?.url}&prepare=off`);
   const ordinary = await openPostgresStore(database?.url ?? '');
   stores.push(store, ordinary);
   // By then the other one would hear, too.
