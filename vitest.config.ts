@@ -22,6 +22,8 @@ export default defineConfig(async () => ({
     sequence: { shuffle: { tests: true }, seed: seedOfCommit() },
     globalSetup: './test/support/setup.ts',
     setupFiles: './test/support/worker.ts',
+    // What one group has compiled, the others and the next run find on disk: a short run takes a quarter less.
+    experimental: { fsModuleCache: true },
     // Under load, to remove what a run has made takes a while.
     teardownTimeout: 60 * SECOND,
     // On two cores: a file keeps one busy for half of its time, and waits for the disk and for other processes otherwise.

@@ -41,6 +41,8 @@ const PYTHON = process.env.MOLAR_TEST_SWIFT_PYTHON ?? '/usr/bin/python3';
 
 const PROGRAM = join(import.meta.dirname, 's3server.py');
 
+/** To find it takes a quarter of the time that it takes to load it. */
+const FINDS_SWIFT = 'import importlib.util as u; exit(u.find_spec("swift.obj.mem_server") is None)';
 const WITHOUT = 'needs Swift: install python3-swift, or name a Python that has it in MOLAR_TEST_SWIFT_PYTHON';
 
 /** Tests with a server of their own: without Swift they fail where all checks must run (CI=true), and are told as skipped elsewhere. */
@@ -114,7 +116,7 @@ export async function startS3(): Promise<S3Server | undefined> {
 
 function hasSwift(): boolean {
   try {
-    execFileSync(PYTHON, ['-c', 'import swift.obj.mem_server'], { stdio: 'ignore' });
+    execFileSync(PYTHON, ['-c', FINDS_SWIFT], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
