@@ -2,16 +2,21 @@
 // `npm test`, and the long forms of its tests: `node bin/test.mjs mirror`. A Node program, since no two shells agree on
 // how conditions and variables are written, and in some of them `npm test` would test nothing and succeed.
 import './oldnode.mjs';
+import { availableParallelism } from 'node:os';
 import { IN_PROCESS, node, vitest } from './vitest.mjs';
 
-/** Long forms: the arguments of vitest, and the variable that says how long where it is not set already. */
+/**
+ * Long forms: the arguments of vitest, and the variables that say how long where they are not set already; `seeds` are
+ * those for the first seed and for how many there are, which all processors share.
+ */
 const FORMS = {
   unit: { args: ['--project', 'unit'] },
   changed: { args: [...IN_PROCESS, '--changed'] },
   mirror: { args: [...IN_PROCESS, 'test/core/mirror'], env: { MOLAR_MIRROR_RUNS: '10000' } },
   simulation: {
     args: ['--project', 'alone', 'test/simulation'],
-    env: { MOLAR_SIMULATION_RUNS: '10000', MOLAR_SIMULATION_HOURS: '24' },
+    env: { MOLAR_SIMULATION_SEED: '1', MOLAR_SIMULATION_RUNS: '10000', MOLAR_SIMULATION_HOURS: '2' },
+    seeds: ['MOLAR_SIMULATION_SEED', 'MOLAR_SIMULATION_RUNS'],
   },
   faults: { args: ['--project', 'acceptance', 'test/acceptance/faults'], env: { MOLAR_FAULT_RUNS: '1000' } },
   faithful: { args: ['--project', 'integration', 'test/faithful/runs.test.ts'], env: { MOLAR_FAITHFUL_RUNS: '10000' } },
@@ -44,8 +49,22 @@ function failedBefore() {
   return 1;
 }
 
-async function form({ args, env }, more) {
-  return (await node(['bin/prepare.mjs'])) || vitest([...args, ...more], env);
+async function form({ args, env, seeds }, more) {
+  const code = await node(['bin/prepare.mjs']);
+  if (code !== 0) return code;
+  const shares = seeds === undefined ? [{}] : sharesOf(seeds, { ...env, ...process.env });
+  const codes = await Promise.all(shares.map((own) => vitest([...args, ...more], env, own)));
+  return Math.max(...codes);
+}
+
+/** The variables of each process: seeds that follow each other, nearly as many as those of any other. */
+function sharesOf([first, runs], env) {
+  const [from, all] = [Number(env[first]), Number(env[runs])];
+  const count = Math.max(1, Math.min(availableParallelism(), all));
+  const begins = Array.from({ length: count + 1 }, (_, index) => Math.round((all * index) / count));
+  return begins
+    .slice(1)
+    .map((end, index) => ({ [first]: String(from + begins[index]), [runs]: String(end - begins[index]) }));
 }
 
 const [name = '', ...more] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { freemem, tmpdir } from 'node:os';
+import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from './tree.ts';
@@ -16,9 +16,10 @@ beforeEach(() => {
     ['node_modules/vitest/vitest.mjs', 'vitest'],
   ] as const) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    const told = `['${name}', ...process.argv.slice(2), process.env.MOLAR_MIRROR_RUNS].join(' ').trim()`;
+    const set = ['MIRROR_RUNS', 'SIMULATION_SEED', 'SIMULATION_RUNS'].map((end) => `process.env.MOLAR_${end}`);
+    const told = `['${name}', ...process.argv.slice(2), ${set}].join(' ').trim()`;
     const place = name === 'vitest' ? 'console.error(process.env.TMPDIR);' : '';
-    const exit = `process.env['EXIT_OF_' + (process.argv[4] ?? '${name}')] ?? process.env.EXIT_OF_${name}`;
+    const exit = `process.env['EXIT_OF_' + (process.env.MOLAR_SIMULATION_SEED ?? process.argv[4] ?? '${name}')] ?? process.env.EXIT_OF_${name}`;
     writeFileSync(join(folder, path), `${place}console.log(${told});\nprocess.exit(Number(${exit} ?? 0));\n`);
   }
   for (const name of ['test', 'oldnode', 'memory', 'vitest'].map((name) => `bin/${name}.mjs`)) {
@@ -62,6 +63,30 @@ describe('a long form', () => {
       'vitest run --project unit --project integration test/core/mirror -t x 10000',
     ]);
     expect(run(['mirror'], { MOLAR_MIRROR_RUNS: '7' }).lines.at(-1)).toMatch(/ 7$/);
+  });
+
+  it('shares its seeds among all processors, each of them once', () => {
+    const vitest = 'vitest run --project alone test/simulation';
+    const shares = (env: Readonly<Record<string, string>>) =>
+      run(['simulation'], env)
+        .lines.slice(1)
+        .map((line) => line.replace(vitest, '').trim().split(' ').map(Number) as [number, number])
+        .toSorted(([first], [other]) => first - other);
+    const all = shares({ MOLAR_SIMULATION_SEED: '8', MOLAR_SIMULATION_RUNS: '1001' });
+    expect(all).toHaveLength(availableParallelism());
+    let next = 8;
+    for (const [first, runs] of all) {
+      expect(first).toBe(next);
+      expect(Math.abs(runs - 1001 / all.length)).toBeLessThan(1);
+      next += runs;
+    }
+    expect(next).toBe(1009);
+    expect(shares({ MOLAR_SIMULATION_SEED: '8', MOLAR_SIMULATION_RUNS: '1' })).toEqual([[8, 1]]);
+  });
+
+  it('fails when one of its processes does', () => {
+    expect(run(['simulation'], { EXIT_OF_1: '1' }).status).toBe(1);
+    expect(run(['simulation']).status).toBe(0);
   });
 
   it('is not run after a failure to build', () => {

@@ -1,13 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { importAtOnce } from '../../../../src/server/import/atonce.ts';
-import { numberRecords } from '../../../../src/server/import/lines.ts';
 import type { WireRecord } from '../../../support/calls.ts';
 import { big, LOCATIONS, ORGANIZATION, PATIENTS } from '../../../support/ids.ts';
 import { allRecords, bareRecords, line } from '../../../support/practice.ts';
-import { type TestService, testService } from '../../../support/service.ts';
 import { cases } from '../../../support/store.ts';
-import { everythingOf, importInParts, SMALL_PARTS } from './stores.ts';
+import { bothOutcomes } from './stores.ts';
 
 const NEW = 'a-new-practice';
 const people = [PATIENTS.ann, PATIENTS.bob, PATIENTS.cleo, big(9001), big(9002), big(9003)];
@@ -187,30 +184,12 @@ function complete(given: readonly WireRecord[]): WireRecord[] {
   ];
 }
 
-/** The outcome of an import: what there is then, or what is wrong with it. */
-async function outcome(first: readonly WireRecord[], work: (service: TestService) => Promise<unknown>) {
-  const service = await testService(first);
-  try {
-    service.clock.advance(60_000);
-    const result = await work(service).catch((error: unknown) => ({
-      problems: (error as { problems: unknown }).problems,
-    }));
-    return { result, ...(await everythingOf(service)) };
-  } finally {
-    await service.close();
-  }
-}
-
 it('an import in parts leaves what one in a single transaction leaves, and refuses what that refuses (property)', async () => {
   const seen = { taken: 0, refused: 0 };
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(allRecords, bareRecords), lines, async (first, changes) => {
       const records = complete(changes);
-      const options = { allowCredentials: true };
-      const expected = await outcome(first(), ({ service }) =>
-        importAtOnce(service, () => numberRecords(records), options),
-      );
-      const found = await outcome(first(), ({ service }) => importInParts(service, records));
+      const { atOnce: expected, inParts: found } = await bothOutcomes(first(), records);
       seen['problems' in (expected.result as object) ? 'refused' : 'taken']++;
       expect(found).toEqual(expected);
     }),
@@ -218,57 +197,4 @@ it('an import in parts leaves what one in a single transaction leaves, and refus
   );
   // What is refused is not compared further. Nearly all are taken: fewer than these do not come by chance.
   expect(seen.taken).toBeGreaterThanOrEqual(cases(5, 2));
-});
-
-it('nor do long runs of new records differ, nor what is between them', async () => {
-  const people = (from: number, count: number, firstName = 'P') =>
-    Array.from({ length: count }, (_, n) => ({ id: big(10_000 + from + n), firstName, lastName: `No ${n}` }));
-  const missed = Array.from({ length: 230 }, (_, n) => ({
-    id: big(20_000 + n),
-    patient: { id: big(10_000 + (n % 7)) },
-  }));
-  // Only where there were no records are runs told of by the database itself: in the new organization.
-  const records = [ORGANIZATION, NEW].flatMap((own) => {
-    const all = (type: string, rows: readonly WireRecord[]) => rows.map((row) => line(type, row, own));
-    return [
-      ...all('PatientV1', [...people(0, 260), ...people(3, 1, 'Again'), ...people(260, 40)]),
-      ...all('MissedAppointmentV1', missed),
-      ...all('PatientV1', [...people(300, 199), ...people(7, 1, 'Again'), ...people(600, 201), ...people(900, 520)]),
-      ...all('MissedAppointmentV1', [{ id: big(20_229), deleted: true }]),
-      ...all('PatientV1', people(1500, 30)),
-    ];
-  });
-  records.push({ type: 'Organization', id: NEW, timezone: 'UTC' });
-  const expected = await outcome(allRecords(), ({ service }) =>
-    importAtOnce(service, () => numberRecords(records), { allowCredentials: true }),
-  );
-  const limits = { ...SMALL_PARTS, least: 300, most: 300 };
-  const found = await outcome(allRecords(), ({ service }) => importInParts(service, records, limits));
-  expect(found.result).not.toHaveProperty('problems');
-  expect(found).toEqual(expected);
-});
-
-it('nor do referred patients, some of them stored, some named and some both, nor claims of others, nor deletions', async () => {
-  const own = (n: number, by?: number) =>
-    line('PatientV1', {
-      ...{ id: big(9000 + n), firstName: 'P', lastName: `No ${n}` },
-      ...(by !== undefined && { referredByPatient: { id: big(9000 + by) } }),
-    });
-  const charged = (n: number, id: number) => line('InsuranceClaim', { id: big(7300 + n), patient: { id } });
-  const first = [
-    ...[...allRecords(), own(1), own(2, 1), own(4, 1), own(5, 1), own(6, 1), own(7), own(8, 7)],
-    ...[charged(1, big(9004)), charged(2, big(9002))],
-  ];
-  const records = [
-    ...[own(1), own(9, 1), own(5, 1), own(6), own(3, 1), own(7, 1), own(8, 1)],
-    // Whose a claim was is told, too, and so is what is deleted.
-    ...[charged(1, big(9001)), line('InsuranceClaim', { id: big(7302), deleted: true })],
-    line('MissedAppointmentV1', { id: big(551), deleted: true }),
-  ];
-  const expected = await outcome(first, ({ service }) =>
-    importAtOnce(service, () => numberRecords(records), { allowCredentials: true }),
-  );
-  const found = await outcome(first, ({ service }) => importInParts(service, records));
-  expect(found.result).not.toHaveProperty('problems');
-  expect(found).toEqual(expected);
 });

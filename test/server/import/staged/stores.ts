@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag';
+import { importAtOnce } from '../../../../src/server/import/atonce.ts';
 import { numberRecords } from '../../../../src/server/import/lines.ts';
 import { PACE, type PaceLimits } from '../../../../src/server/import/staged/pace.ts';
 import { importStaged, resumeImports, waitForClaim } from '../../../../src/server/import/staged/stagedimport.ts';
@@ -7,7 +8,7 @@ import type { Store } from '../../../../src/server/store/store.ts';
 import { storedEntries } from '../../../contract/trail.ts';
 import type { WireRecord } from '../../../support/calls.ts';
 import { dump } from '../../../support/dump.ts';
-import type { TestService } from '../../../support/service.ts';
+import { type TestService, testService } from '../../../support/service.ts';
 import { allMessages } from '../../stream/told.ts';
 
 /** Publishes three records at a time, and none with the decision. */
@@ -91,4 +92,30 @@ export function killedOnceDecided(service: Service): Service {
   const write: Store['write'] = (work, org) =>
     writes++ === 0 ? store.write(work, org) : Promise.reject(new Error('killed'));
   return { ...service, store: { ...store, write } };
+}
+
+/** What is there after the same lines at once and in parts, each into a store of its own, or what is wrong with them. */
+export async function bothOutcomes(
+  first: readonly WireRecord[],
+  lines: readonly WireRecord[],
+  limits: PaceLimits = SMALL_PARTS,
+) {
+  const options = { allowCredentials: true };
+  return {
+    atOnce: await outcome(first, (service) => importAtOnce(service, () => numberRecords(lines), options)),
+    inParts: await outcome(first, (service) => importInParts(service, lines, limits)),
+  };
+}
+
+async function outcome(first: readonly WireRecord[], work: (service: Service) => Promise<unknown>) {
+  const service = await testService(first);
+  try {
+    service.clock.advance(60_000);
+    const result = await work(service.service).catch((error: unknown) => ({
+      problems: (error as { problems: unknown }).problems,
+    }));
+    return { result, ...(await everythingOf(service)) };
+  } finally {
+    await service.close();
+  }
 }
