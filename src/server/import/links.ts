@@ -171,7 +171,7 @@ export class LinkBook {
       if (Object.keys(bound).length === 0) continue;
       for await (const row of this.targets.recordsOf(org, kind)) {
         const links = linksOf(bound, JSON.parse(row.json) as Record<string, unknown>);
-        for (const link of links.filter((candidate) => candidate.target === target && gone.has(candidate.id))) {
+        for (const link of links.filter(({ id }) => gone.has(id))) {
           const message = `${target} ${link.id} cannot be deleted: ${kind.type} ${row.id} links to it by ${link.at}.`;
           problems.add(gone.get(link.id) ?? 0, 'id', message);
         }

@@ -87,6 +87,18 @@ it('names very many that are neighbours, and everybody where they are too many t
   expect(await found(600_001, 1)).toEqual([]);
 });
 
+it('names the patients of each organization that comes with it into a store without any', async () => {
+  const organization = (id: string) => ({ type: 'Organization', id, timezone: 'UTC' });
+  const lines = [organization(ORGANIZATION), organization(OTHER_ORGANIZATION), person(5), person(9), person(5)];
+  const fresh = await testService([...lines, person(7, OTHER_ORGANIZATION)]);
+  const own = (await storedEntries(fresh)).filter(({ operation }) => operation === 'server.import');
+  expect(own).toMatchObject([
+    { org: 1, patients: [5, 9], record_count: 3 },
+    { org: 2, patients: [7], record_count: 1 },
+  ]);
+  await fresh.close();
+});
+
 it('is one entry without an organization when no line is of one', async () => {
   const entries = await imported([{ type: 'Organization', id: ORGANIZATION, timezone: 'UTC' }]);
   expect(entries).toMatchObject([{ org: null, patients: [], record_count: 1 }]);

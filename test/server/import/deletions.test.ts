@@ -86,6 +86,16 @@ describe('deletions', () => {
     );
   });
 
+  it('are not refused for a link to a record of another kind with that id', async () => {
+    await service.import([
+      line('Provider', { id: 4, lastName: 'Four' }),
+      patient(4),
+      patient(5, { primaryProvider: { id: 4 } }),
+    ]);
+    for (const records of [[gone('PatientV1', 4)], [patient(4, { primaryProvider: { id: 4 } }), gone('Referral', 4)]])
+      expect(await service.import(records)).toMatchObject({ deleted: 1 });
+  });
+
   it('may come with the deletion of what links to it, in any order', async () => {
     await service.import([
       patient(1),
