@@ -65,7 +65,7 @@ const SAME_ON_BOTH = [
   'test/server/resources/!(transactions).test.ts',
   'test/server/reports/{aging/amounts,aging/demo,aging/within,openings/openings,openings/query}.test.ts',
   'test/server/reports/production/{delivery,query}.test.ts',
-  'test/server/{budgets/fairness,budgets/images,import/audited,import/lines}.test.ts',
+  'test/server/{budgets/fairness,budgets/images,import/audited,import/lines,import/runs}.test.ts',
   'test/server/stream/{formats,imports,organizations,route,series}.test.ts',
 ];
 

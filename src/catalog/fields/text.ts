@@ -54,7 +54,7 @@ function limitedText(
       const max = maxOf(context) ?? Number.POSITIVE_INFINITY;
       const length = simple ? trimmed.length : codePoints(trimmed);
       if (length < min || length > max) {
-        return fail(context, 'field.length', at, `${at} must have ${range(min, max)} characters, it has ${length}.`);
+        return fail(context, 'field.length', at, `${at} must have ${range(min, max)}, it has ${length}.`);
       }
       const wrong = rule?.(trimmed);
       if (wrong !== undefined) return fail(context, 'field.format', at, `${at} ${wrong}`);
@@ -140,7 +140,11 @@ export function codePoints(value: string): number {
 }
 
 function range(min: number, max: number): string {
-  if (!Number.isFinite(max)) return `at least ${min}`;
-  if (min === 0) return `at most ${max}`;
-  return min === max ? `${min}` : `${min} to ${max}`;
+  if (!Number.isFinite(max)) return `at least ${characters(min)}`;
+  if (min === 0) return `at most ${characters(max)}`;
+  return min === max ? characters(min) : `${min} to ${characters(max)}`;
+}
+
+function characters(count: number): string {
+  return count === 1 ? '1 character' : `${count} characters`;
 }

@@ -6,9 +6,10 @@ import type { Store, Transaction } from '../../../src/server/store/store.ts';
 import { rowOf, type WireRecord } from '../../support/calls.ts';
 import { dump } from '../../support/dump.ts';
 import { PDF, PNG } from '../../support/files.ts';
+import { OTHER_ORGANIZATION } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { places } from './importing.ts';
+import { places, refused } from './importing.ts';
 import { importInParts } from './staged/stores.ts';
 
 /** Another one of the same size. */
@@ -111,6 +112,32 @@ it('no transaction waits for the files of a document, which may go far', async (
   };
   await importInParts({ ...service.service, store: { ...store, write } }, [paper(PDF)]);
   expect(persist).toHaveBeenCalled();
+  await service.close();
+});
+
+it('what was staged for a line that repeats another is removed, and the files of the others stay', async () => {
+  const service = await testService([...bareRecords(), paper(PDF), paper(OTHER, { id: 10 }), paper(PDF)]);
+  expect(await readdir(join(service.path, 'files', 'incoming'))).toEqual([]);
+  expect(
+    (await readdir(join(service.path, 'files'), { recursive: true })).filter((name) => name.endsWith('-original')),
+  ).toHaveLength(2);
+  await service.close();
+});
+
+it.each(['!', 'JVBERi0', 'JVBERi0xLjQ', 'JVBERi0=='])('a file is refused whose content is %j', async (content) => {
+  const service = await testService(bareRecords());
+  const [problem, ...more] = await refused(service, [paper(content)]);
+  const message = 'file.content is empty or not base64.';
+  expect([problem, more]).toEqual([{ line: 1, field: 'file.content', message }, []]);
+  await service.close();
+});
+
+it('an image is not made of a document that may not be stored', async () => {
+  const service = await testService(bareRecords());
+  const wrong = { ...CROP, fromX: 10_000 };
+  expect(await places(service, [image(wrong)])).toEqual(['1 file.width']);
+  const other = { ...image(wrong), ownerOrganization: { id: OTHER_ORGANIZATION } };
+  expect(await places(service, [other])).toEqual(['1 ownerOrganization.id']);
   await service.close();
 });
 
