@@ -11,6 +11,9 @@ import { places, placesAtOnce, refused } from './importing.ts';
 const patient = (id: number, record: Readonly<Record<string, unknown>> = {}) =>
   line('PatientV1', { id, firstName: 'Imported', lastName: 'Patient', ...record });
 
+const tag = (id: number, tagText: string, tagType = 'PAYMENT_TAG') =>
+  line('TransactionTagV1', { id, tagText, tagType });
+
 describe('a refused import', () => {
   const service = sharedService(bareRecords);
 
@@ -177,6 +180,11 @@ describe('a refused import', () => {
       'a client without a secret',
       [{ type: 'ApiClient', clientId: 'x', organizations: [], scopes: [] }],
       ['1 clientSecret'],
+    ],
+    [
+      'two tags of one type with the same text, beside another problem',
+      [tag(1, 'Same'), tag(2, ' same'), patient(1, { gender: 'X' }), tag(3, 'Same', 'ADJUSTMENT_TAG')],
+      ['2 tagText', '3 gender'],
     ],
     ['a deletion that is neither true nor false', [patient(1, { deleted: 'yes' })], ['1 deleted']],
     ['a deleted organization that has records', [{ type: 'Organization', id: ORGANIZATION, deleted: true }], ['1 id']],
