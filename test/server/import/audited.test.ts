@@ -90,10 +90,11 @@ it('names very many that are neighbours, and everybody where they are too many t
 it('names the patients of each organization that comes with it into a store without any', async () => {
   const organization = (id: string) => ({ type: 'Organization', id, timezone: 'UTC' });
   const lines = [organization(ORGANIZATION), organization(OTHER_ORGANIZATION), person(5), person(9), person(5)];
-  const fresh = await testService([...lines, person(7, OTHER_ORGANIZATION)]);
+  const more = [line('Location', { id: 3, name: 'Nobody' }), person(7, OTHER_ORGANIZATION)];
+  const fresh = await testService([...lines, ...more]);
   const own = (await storedEntries(fresh)).filter(({ operation }) => operation === 'server.import');
   expect(own).toMatchObject([
-    { org: 1, patients: [5, 9], record_count: 3 },
+    { org: 1, patients: [5, 9], record_count: 4 },
     { org: 2, patients: [7], record_count: 1 },
   ]);
   await fresh.close();

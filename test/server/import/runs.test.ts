@@ -65,3 +65,9 @@ it('a line about an earlier record ends a run, and so does a deletion in it', as
   ]);
   expect([found.runs, found.messages]).toEqual([[210, 201], 210 + 300 + 219 + 201]);
 });
+
+it('records whose location no column has are told of one by one', async () => {
+  const history = (_: unknown, n: number) => line('AppointmentHistoryV1', { id: n + 1, patient: { id: 1 } });
+  const found = await importing([...people(1, 1), ...Array.from({ length: 200 }, history)]);
+  expect([found.runs, found.messages]).toEqual([[], 201]);
+});
