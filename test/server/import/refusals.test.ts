@@ -233,6 +233,14 @@ describe('a refused import', () => {
     await expect(service.import([...many, last])).rejects.toMatchObject({ total: 129 });
   });
 
+  it('tells an organization that is not named from one that cannot be', async () => {
+    const problems = await refused(service, [{ type: 'Referral', id: 1 }, line('Referral', { id: 1 }, 'x y')]);
+    expect(problems.map(({ message }) => message)).toEqual([
+      'organizationId is required.',
+      'organizationId must be 1 to 64 letters, digits, _ and -.',
+    ]);
+  });
+
   it('never repeats a token or a secret', async () => {
     const problems = await refused(service, [
       { type: 'AccessToken', token: 'hush hush', organizations: 'x', scopes: ['hush'] },

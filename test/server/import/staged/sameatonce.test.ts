@@ -38,7 +38,7 @@ it('so do referred patients, some of them stored, some named and some both, clai
     });
   const charged = (n: number, id: number) => line('InsuranceClaim', { id: big(7300 + n), patient: { id } });
   const first = [
-    ...[...allRecords(), own(1), own(2, 1), own(4, 1), own(5, 1), own(6, 1), own(7), own(8, 7)],
+    ...[...allRecords(), own(1), own(2, 1), own(4, 1), own(5, 1), own(6, 1), own(7), own(8, 7), own(10, 4)],
     ...[charged(1, big(9004)), charged(2, big(9002))],
   ];
   const records = [
@@ -46,6 +46,7 @@ it('so do referred patients, some of them stored, some named and some both, clai
     // Whose a claim was is told, too, and so is what is deleted.
     ...[charged(1, big(9001)), line('InsuranceClaim', { id: big(7302), deleted: true })],
     line('MissedAppointmentV1', { id: big(551), deleted: true }),
+    line('PatientV1', { id: big(9010), deleted: true }),
   ];
   const { atOnce, inParts } = await bothOutcomes(first, records);
   expect(inParts.result).not.toHaveProperty('problems');
