@@ -172,7 +172,8 @@ function tokenFinding(facts: KnownToken | undefined, now: number): Finding {
   const accepted = 'The server accepts the token';
   if (facts?.expiresAt === undefined) return passed('token', `${accepted}. Its expiry is unknown.`);
   const left = facts.expiresAt - now;
-  const until = `It expires ${momentText(facts.expiresAt)}, in ${spanText(left)}`;
+  const at = momentText(facts.expiresAt);
+  const until = left > 0 ? `It expires ${at}, in ${spanText(left)}` : `It expired ${at}`;
   if (facts.renewed) return passed('token', `${accepted}. ${until}, and is renewed automatically.`);
   if (left > SOON) return passed('token', `${accepted}. ${until}.`);
   return warning('token', `${accepted}. ${until}.`, 'Request a new token, and store it with molar login.');

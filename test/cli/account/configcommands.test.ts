@@ -1,20 +1,21 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import ConfigGet from '../../../src/commands/config/get.ts';
 import ConfigSet from '../../../src/commands/config/set.ts';
+import ConfigUnset from '../../../src/commands/config/unset.ts';
 import { formatsFor } from '../../../src/core/output/formats.ts';
 import { CONFIG_KEYS } from '../../../src/core/profiles/defaults.ts';
 import { type Ran, runCommand } from '../runcommand.ts';
 
-const COMMANDS = { get: ConfigGet, set: ConfigSet };
+const COMMANDS = { get: ConfigGet, set: ConfigSet, unset: ConfigUnset };
 
 async function shell() {
   const folder = await mkdtemp(join(tmpdir(), 'molar-config-'));
   const config = (verb: keyof typeof COMMANDS, ...argv: string[]): Promise<Ran> =>
     runCommand(`config:${verb}`, COMMANDS[verb], argv, { env: { MOLAR_CONFIG_DIR: folder } });
-  return { config };
+  return { config, path: join(folder, 'config.json') };
 }
 
 describe('config', () => {
@@ -26,6 +27,30 @@ describe('config', () => {
     const { config } = await shell();
     await config('set', 'caCert', 'ca.pem');
     expect((await config('get', 'caCert')).stdout).toBe(`${resolve('ca.pem')}\n`);
+  });
+
+  it.each([
+    ['pageSize', '1'],
+    ['pageSize', '500'],
+    ['maxRetries', '0'],
+    ['maxRetries', '100'],
+  ])('takes %s %s, which is the least or the most there is', async (key, value) => {
+    const { config } = await shell();
+    expect(await config('set', key, value)).toMatchObject({ exitCode: 0, stdout: '' });
+    expect((await config('get', key)).stdout).toBe(`${value}\n`);
+  });
+
+  it('takes one key away and leaves the rest, profiles among it', async () => {
+    const { config, path } = await shell();
+    const work = { url: 'https://api.example.com', organization: 'o', secret: { kind: 'token', token: 't' } };
+    const before = { profile: 'work', profiles: { work }, defaults: { format: 'json', pageSize: '7' } };
+    await writeFile(path, JSON.stringify(before));
+    expect((await config('unset', 'format')).exitCode).toBe(0);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ ...before, defaults: { pageSize: '7' } });
+    expect((await config('unset', 'profile')).exitCode).toBe(0);
+    const { profile: _, ...others } = before;
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ ...others, defaults: { pageSize: '7' } });
+    expect(await config('get', 'profile')).toMatchObject({ exitCode: 4, stdout: '' });
   });
 
   it.each<[string, Parameters<Awaited<ReturnType<typeof shell>>['config']>, string, string]>([

@@ -8,8 +8,9 @@ import Logout from '../../../src/commands/logout.ts';
 import ProfilesList from '../../../src/commands/profiles/list.ts';
 import ProfilesRemove from '../../../src/commands/profiles/remove.ts';
 import ProfilesUse from '../../../src/commands/profiles/use.ts';
+import Whoami from '../../../src/commands/whoami.ts';
 import { FakeKeyring, HeldClock } from '../../core/profiles/fakekeyring.ts';
-import { answer, problem, Script, success } from '../../core/transport/script.ts';
+import { answer, broken, problem, Script, success } from '../../core/transport/script.ts';
 import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { runCommand, type World } from '../runcommand.ts';
 
@@ -40,6 +41,19 @@ describe('logout', () => {
     await run('profiles:use', ProfilesUse, ['kept']);
     expect(await run('logout', Logout, [], { env: { MOLAR_PROFILE: 'gone' } })).toMatchObject({ exitCode: 0 });
     expect(Object.keys((await config()).profiles)).toEqual(['kept']);
+  });
+
+  it.each([
+    [{ MOLAR_TOKEN: 'hush' }, 'MOLAR_TOKEN in the environment still work'],
+    [{ MOLAR_TOKEN: 'hush', MOLAR_CLIENT_SECRET: 'hush' }, 'MOLAR_TOKEN and MOLAR_CLIENT_SECRET in the environment'],
+    [{}, ''],
+  ])('says what still logs in: %j', async (env, says) => {
+    const { run, login } = await shell();
+    await login([...PLACE, '--token-stdin'], { stdin: 'one\n' });
+    const { stderr } = await run('logout', Logout, [], { env });
+    expect(stderr).toContain(says || 'The token itself stays valid until it expires');
+    expect(stderr.includes('in the environment')).toBe(says !== '');
+    expect(stderr).not.toContain('hush');
   });
 });
 
@@ -145,6 +159,98 @@ describe('login', () => {
     });
     expect(ran.stderr).toContain('Warning: the token lacks the scope practice:read.\n');
     expect(ran.stderr).toContain('Warning: the environment takes precedence: MOLAR_URL.\n');
+  });
+});
+
+describe('somebody who is asked', () => {
+  /** Answers each question with the next of its answers, and notes what was asked and offered. */
+  const person = (answers: Readonly<Record<string, readonly string[]>>) => {
+    const left = new Map(Object.entries(answers).map(([message, texts]) => [message, [...texts]]));
+    const asked: [string, string | undefined][] = [];
+    const ask = async ({ message, initial }: Question) => {
+      asked.push([message, initial]);
+      return left.get(message)?.shift() ?? initial ?? '';
+    };
+    return { ask, asked };
+  };
+  const refused = () => problem(401, 'auth.token_unknown', 'Authorization', 'Not known.');
+  const bare = () => answer(403, { data: null, warnings: [], errors: [] });
+  const [URL, ORGANIZATION] = ['Address of the server', 'Organization id'];
+  const TOKEN = { 'Log in with': ['Access token'], 'Access token': ['hush'] };
+
+  it('is asked for the organization again where all is refused without a word, and keeps the secret', async () => {
+    const { login, config } = await shell();
+    const { ask, asked } = person({ ...TOKEN, [URL]: ['https://api.example.com'], [ORGANIZATION]: ['other', 'org-1'] });
+    // The address answers nobody with 403 here, which shows as well that it is that of the API.
+    const script = new Script(bare(), bare(), bare(), success([]), success([]));
+    const ran = await login(['--profile', 'work'], { terminal: 80, ask, script });
+    expect(ran.exitCode).toBe(0);
+    expect(ran.stderr.match(/^.*Correct .*$/gm)).toEqual([expect.stringContaining('Correct the organization')]);
+    expect(asked).toEqual([
+      [URL, undefined],
+      [ORGANIZATION, undefined],
+      ['Log in with', undefined],
+      ['Access token', undefined],
+      [ORGANIZATION, 'other'],
+    ]);
+    expect((await config()).profiles.work.organization).toBe('org-1');
+  });
+
+  it('is asked for the address again where nobody answers there', async () => {
+    const { login } = await shell();
+    const { ask, asked } = person({ ...TOKEN, [URL]: ['https://mistyped.example.com', 'https://api.example.com'] });
+    const script = new Script(broken(false), broken(false), refused(), success([]), success([]));
+    const argv = ['--profile', 'work', '--organization', 'org-1'];
+    expect((await login(argv, { terminal: 80, ask, script })).exitCode).toBe(0);
+    expect(asked.slice(0, 2)).toEqual([
+      [URL, undefined],
+      [URL, 'https://mistyped.example.com'],
+    ]);
+  });
+
+  it('is offered what the environment says, else what the profile had', async () => {
+    const { login } = await shell();
+    await login([...PLACE, '--profile', 'work', '--token-stdin'], { stdin: 'old' });
+    for (const [env, url, organization] of [
+      [{}, 'https://api.example.com', 'org-1'],
+      [{ MOLAR_URL: 'https://b.example.com', MOLAR_ORGANIZATION: 'b' }, 'https://b.example.com', 'b'],
+    ] as const) {
+      const { ask, asked } = person(TOKEN);
+      const script = new Script(refused(), success([]), success([]));
+      expect((await login(['--profile', 'work'], { terminal: 80, ask, script, env })).exitCode).toBe(0);
+      expect(asked.slice(0, 2)).toEqual([
+        [URL, url],
+        [ORGANIZATION, organization],
+      ]);
+    }
+  });
+
+  it.each(['--token-stdin', '--client-secret-stdin'])('is asked nothing where a program gives %s', async (flag) => {
+    const { login } = await shell();
+    const { ask, asked } = person({});
+    const ran = await login(['--client-id', 'me', flag].slice(flag === '--token-stdin' ? 2 : 0), { terminal: 80, ask });
+    expect(ran).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('MOLAR_URL is not set') });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('another login of a profile', () => {
+  it('takes address and organization of the one before where none are given', async () => {
+    const { login, config } = await shell();
+    await login([...PLACE, '--token-stdin'], { stdin: 'old', env: { MOLAR_KEYRING: 'off' } });
+    const before = (await config()).profiles.default;
+    expect((await login(['--token-stdin'], { stdin: 'new', env: { MOLAR_KEYRING: 'off' } })).exitCode).toBe(0);
+    expect((await config()).profiles.default).toEqual({ ...before, secret: { kind: 'token', token: 'new' } });
+  });
+
+  it('has to allow plain http again, which commands then need not', async () => {
+    const { run, login, config } = await shell();
+    const place = ['--url', 'http://intern.example.com', '--organization', 'org-1'];
+    expect((await login([...place, '--token-stdin', '--allow-http'], { stdin: 'hush' })).exitCode).toBe(0);
+    expect((await config()).profiles.default.allowHttp).toBe(true);
+    const ran = await run('whoami', Whoami, [], { script: new Script(success([]), success([])) });
+    expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('http://intern.example.com') });
+    expect((await login([...place, '--token-stdin'], { stdin: 'hush' })).exitCode).toBe(2);
   });
 });
 

@@ -1,5 +1,9 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import Whoami from '../../../src/commands/whoami.ts';
+import { FakeKeyring, HeldClock } from '../../core/profiles/fakekeyring.ts';
 import { answer, problem, Script, success } from '../../core/transport/script.ts';
 import { runCommand, type World } from '../runcommand.ts';
 
@@ -60,6 +64,61 @@ describe('whoami', () => {
     const { stdout } = await whoami([], world);
     expect(stdout.trimEnd().split('\n').slice(2)).toEqual(lines);
     expect(stdout).not.toContain('hush');
+  });
+
+  it.each([
+    [-2, "agrees with the server's"],
+    [2, "agrees with the server's"],
+    [-3, "is 3 seconds behind the server's"],
+    [3, "is 3 seconds ahead of the server's"],
+    [-7200, "is 2 hours behind the server's"],
+  ])('compares the clocks: %i seconds', async (ahead, says) => {
+    const date = new Date(Date.UTC(2026, 2, 2, 12) - ahead * 1000).toUTCString();
+    const { stdout } = await whoami([], { script: new Script(success([]), success([], {}, { date })) });
+    expect(stdout).toContain(`\nClock         that of this computer ${says}\n`);
+  });
+
+  it.each([
+    [
+      { exp: Date.UTC(2026, 2, 2, 11) / 1000, scope: '' },
+      ['Expires       2026-03-02 11:00 UTC, already past', 'Scopes        none'],
+    ],
+    [{ exp: Date.UTC(2026, 2, 2, 12, 1) / 1000 }, ['Expires       2026-03-02 12:01 UTC, in 60 seconds']],
+  ])('tells what a token claims: %j', async (claims, lines) => {
+    const token = `${part({ alg: 'RS256' })}.${part(claims)}.c2ln`;
+    const script = new Script(success([]), success([]));
+    expect((await whoami([], { env: { MOLAR_TOKEN: token }, script })).stdout.split('\n')).toEqual(
+      expect.arrayContaining(lines),
+    );
+  });
+
+  it.each<[object, string | null, string | null, boolean]>([
+    [{ kind: 'token', token: 'hush' }, 'config.json', null, false],
+    [{ kind: 'client', clientId: 'me', clientSecret: 'hush' }, 'config.json', 'me', true],
+    [{ kind: 'keyring', account: 'a' }, 'keyring', null, false],
+    [{ kind: 'keyring', account: 'a', clientId: 'me' }, 'keyring', 'me', true],
+    [{ kind: 'command', command: 'echo hush' }, null, null, false],
+  ])('tells where the secret is kept: %j', async (secret, kept, clientId, isGranted) => {
+    const folder = await mkdtemp(join(tmpdir(), 'molar-whoami-'));
+    const profile = { url: 'https://api.example.com', organization: 'org-1', secret };
+    await writeFile(join(folder, 'config.json'), JSON.stringify({ profile: 'work', profiles: { work: profile } }));
+    const keyring = new FakeKeyring();
+    keyring.entries.set('a', 'hush');
+    const grant = isGranted ? [answer(200, { access_token: 't', expires_in: 60 })] : [];
+    const world = {
+      env: { MOLAR_URL: '', MOLAR_ORGANIZATION: '', MOLAR_TOKEN: '', MOLAR_CONFIG_DIR: folder },
+      keyring,
+      clock: new HeldClock(),
+      script: new Script(...grant, success([]), success([])),
+    };
+    const { stdout } = await whoami(['--json'], world);
+    expect(JSON.parse(stdout)).toMatchObject({
+      profile: 'work',
+      tokenSource: 'profile work',
+      tokenKeptIn: kept === 'config.json' ? join(folder, kept) : kept,
+      clientId,
+    });
+    expect(stdout.replace('echo hush', '')).not.toContain('hush');
   });
 
   it('keeps to the width of a terminal', async () => {

@@ -81,6 +81,12 @@ describe('withNextStep', () => {
       {},
       'Give --from and --location. Example: molar things list --location 5 --from 2026-01-01',
     ],
+    [
+      'as many as are worth repeating',
+      refused(...['--a', '--b', '--c', '--from'].map(missing)),
+      {},
+      'Give --a, --b, --c and --from. Example: molar things list --location 5 --from 2026-01-01',
+    ],
     ['one that no example shows', refused(missing('--to')), {}, 'Give --to.'],
     [
       'a field that is missing',

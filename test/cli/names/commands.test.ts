@@ -198,7 +198,10 @@ describe('names edit', () => {
 
 describe('names learn', () => {
   /** A service of a few lists that ignores filters and pages by `lastId` or `page`. */
-  const service = (lists: Readonly<Record<string, readonly { readonly id: number }[]>>) => {
+  const service = (
+    lists: Readonly<Record<string, readonly { readonly id: number }[]>>,
+    other = () => problem(403, 'access.scope', null, 'Not allowed.'),
+  ) => {
     const requests: string[] = [];
     const send = async ({ url }: OutgoingRequest) => {
       requests.push(url);
@@ -207,13 +210,15 @@ describe('names learn', () => {
       // As a service that follows the specification: the list of these is of one location.
       if (pathname.endsWith('/scheduletemplatereasons'))
         return problem(400, 'filter.missing', 'location.id', 'Required.');
-      if (rows === undefined) return problem(403, 'access.scope', null, 'Not allowed.');
+      if (rows === undefined) return other();
       const [after, size] = [Number(searchParams.get('lastId')), Number(searchParams.get('pageSize'))];
       const page = Number(searchParams.get('page') ?? 1);
       return success(rows.filter(({ id }) => id > after).slice((page - 1) * size, page * size));
     };
     return { requests, script: { send } as never };
   };
+
+  const filterOf = (url: string) => new URL(url).searchParams.get('filter') ?? '';
 
   it('adds the ids that records show, and changes no row that is there', async () => {
     const env = namesEnv(TEXT);
@@ -251,6 +256,34 @@ describe('names learn', () => {
     expect(ran.stdout).toBe('1 new: 1 location, 0 providers, 0 operatories\n');
     expect(ran.stderr).toContain('Only part of these was read');
     expect(requests.length).toBeLessThanOrEqual(80);
+    // Where there are more, also those that changed in the last 90 days.
+    for (const name of ['patients', 'appointments', 'events']) {
+      const asked = requests.filter((url) => new URL(url).pathname === `/api/v1/${name}`).map(filterOf);
+      expect(asked.join()).toMatch(/(?:lastModified|start)>=2025-12-02T00:00:00Z/);
+    }
+  });
+
+  it.each([
+    [403, 'access.scope'],
+    [404, 'route.unknown'],
+    [405, 'route.method'],
+  ])('goes on without a list that is refused with %i', async (status, code) => {
+    const { script } = service({ patients: [{ id: 1, preferredLocation: { id: 8 } } as never] }, () =>
+      problem(status, code, null, 'Not here.'),
+    );
+    const ran = await learn([], { env: namesEnv('kind,id,name\n'), script });
+    expect(ran).toMatchObject({ exitCode: 0, stdout: '1 new: 1 location, 0 providers, 0 operatories\n' });
+    expect(ran.stderr).toMatch(/^Not read: (?:[^\n]+\(.*Not here\.\))/);
+  });
+
+  it.each([
+    [401, 'auth.token_expired', 3],
+    [501, 'x', 8],
+  ])('ends where a list is answered with %i', async (status, code, exitCode) => {
+    const env = namesEnv(TEXT);
+    const { script } = service({}, () => problem(status, code, null, 'No.'));
+    expect(await learn([], { env, script })).toMatchObject({ exitCode, stdout: '' });
+    expect(textOf(env)).toBe(TEXT);
   });
 
   it('leaves the file as it was when the connection fails', async () => {

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import readExcel from 'read-excel-file/node';
 import { describe, expect, it } from 'vitest';
 import AppointmentsGet from '../../../src/commands/appointments/get.ts';
@@ -59,6 +61,15 @@ describe('lists for people', () => {
     const ran = await list(argv, { script: found(at(1, 5), at(2, 6)), env: namesEnv(NAMES) });
     expect(ran.stdout).toContain('2026-11-24 16:00\n2026-11-24 16:00\n');
     expect(ran.stderr).toBe('Times in Europe/Berlin.\n');
+  });
+
+  it('are in the zone of the configuration only where the names file has none', async () => {
+    const env = namesEnv(NAMES);
+    writeFileSync(join(env.MOLAR_CONFIG_DIR ?? '', 'config.json'), '{"defaults":{"timezone":"Asia/Tokyo"}}');
+    const argv = ['--format', 'table', '--fields', 'start', '--no-header'];
+    const ran = await list(argv, { script: found(at(1, 5), at(2, 7), at(3, null)), env });
+    expect(ran.stdout).toBe('2026-11-24 08:00\n2026-11-25 00:00\n2026-11-25 04:00\n');
+    expect(ran.stderr).toContain('; Asia/Tokyo where its zone is not known; where it has none, in Pacific/Auckland.\n');
   });
 
   it('give names the room that they need', async () => {

@@ -119,7 +119,7 @@ describe('reports and what the API lists', () => {
       rows.reduce((sum, { amount }) => sum - Math.round(Number(amount) * 100), 0);
     const words = ['--from', from, '--to', to, '--location', '1000000000001'];
     const own = expected.filter(({ location }) => linked(location) === '1000000000001');
-    const { records, totals } = await office.json('deposits', ...words, '--limit', '3', '--sort', '-depositCents');
+    const { records, totals } = await office.json('deposits', ...words, '--limit', '3', '--sort', ' -depositCents');
     expect(own.length).toBeGreaterThan(10);
     const largest = own.map((row) => cents([row])).sort((a, b) => b - a);
     expect(records.map(({ depositCents }) => depositCents)).toEqual(largest.slice(0, 3));
@@ -231,7 +231,7 @@ describe('forms of output', () => {
   });
 
   it('--fields chooses columns and groups of them, --local-times adds the time at the location', async () => {
-    const words = ['--date', '2026-02-23', '--fields', 'start,patient,location.id', '--local-times'];
+    const words = ['--date', '2026-02-23', '--fields', 'start,patient,patient.id,location.id', '--local-times'];
     const { stdout } = succeeded(await office.run('reports:schedule', words));
     expect(stdout.split('\n')[0]).toBe('start,startLocal,patient.id,patient.firstName,patient.lastName,location.id');
     for (const { start, startLocal = '', ...row } of csvRows(stdout)) {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reportRecords } from '../../commands/reports/practice.ts';
@@ -21,7 +21,7 @@ function records(): Record_[] {
     line({ ...payment, id: 21, amount: -5, transactionDate: '2026-02-10' }),
     line({ ...payment, id: 22, amount: -3, transactionDate: '2026-02-11' }),
     line({ ...payment, id: 23, amount: -4, transactionDate: '2026-02-12', isActive: false }),
-    line({ type: 'PatientV1', id: 13, firstName: 'Eve', lastName: 'Young' }),
+    line({ type: 'PatientV1', id: 13, firstName: 'Eve', lastName: 'Young', patientStatus: 'ACTIVE' }),
     line({
       ...{ type: 'Transaction', id: 24, ledgerType: 'PatientProcedureLedger', amount: 15, location: { id: 5 } },
       ...{ patient: { id: 13 }, transactionDate: new Date().toISOString().slice(0, 10) },
@@ -132,7 +132,8 @@ describe('reports production', () => {
     expect((await office.json('production', ...day)).records).toEqual([]);
     const asked = { token: TOKENS.full, organization: ORGANIZATION };
     const body = {
-      ...{ start: '2126-03-06T16:00:00Z', duration: 30, status: 'CONFIRMED' },
+      // At half past ten in the evening of that day, in Denver.
+      ...{ start: '2126-03-07T05:30:00Z', duration: 30, status: 'CONFIRMED' },
       ...{ patient: { id: 9 }, provider: { id: 3 }, operatory: { id: 51 } },
     };
     const made = await office.service.call('POST', '/appointments', { ...asked, body });
@@ -188,7 +189,23 @@ describe('reports production', () => {
   });
 });
 
+it('reports split by location have a file for what is at none, which names none', async () => {
+  const folder = join(office.folder, 'nowhere');
+  const words = ['--split-by', 'location', '--to', folder, '--format', 'json'];
+  succeeded(await office.run('reports:missing-contacts', words));
+  const { records: rows, filters } = JSON.parse(await readFile(join(folder, 'missing-contacts-none.json'), 'utf8'));
+  expect(rows.map(({ patient }: Record_) => (patient as Record_).id)).toContain(13);
+  expect(filters.locations).toEqual([]);
+});
+
 describe('the day of an appointment', () => {
+  it('may be the first and the last that is asked for', async () => {
+    for (const name of ['no-shows', 'adjustments']) {
+      const { filters } = await office.json(name, '--from', '2026-03-10', '--to', '2026-03-10');
+      expect(filters).toMatchObject({ from: '2026-03-10', to: '2026-03-10' });
+    }
+  });
+
   // Appointment 3 starts at 23:30 in Denver, when it is the next day in UTC.
   it.each([
     ['at its location', [], [1, 3], []],

@@ -37,6 +37,7 @@ describe('a pager', () => {
   it.each([
     ['a text that fits', { PAGER: 'cat >&2' }, 'one\ntwo\n'],
     ['a pager that is not there', { PAGER: 'no-such-pager 2>/dev/null' }, LONG],
+    ['a pager that cannot be run', { PAGER: '/dev/null 2>/dev/null' }, LONG],
   ])('does not show %s', async (_, env, text) => {
     expect(await pagerOf({ PATH: process.env.PATH, ...env })?.(text)).toBe(false);
   });

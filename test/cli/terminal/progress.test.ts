@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.ts';
-import { ByteProgress, byteText, rowText } from '../../../src/cli/terminal/progress.ts';
+import { ByteProgress, byteText, RowProgress, rowText, TaskProgress } from '../../../src/cli/terminal/progress.ts';
 
 /** A terminal whose progress line is kept, and a clock that is set by hand. */
 function terminal() {
@@ -74,5 +74,41 @@ describe('rowText', () => {
     ['when it takes long', { sinceFirst: 12 }, '12,500 of 40,000 patients, 2 a second, about 3 h 49 min left'],
   ])('%s', (_name, own, text) => {
     expect(rowText({ ...standing, ...own })).toBe(text);
+  });
+});
+
+describe('the progress of rows', () => {
+  it('has a rate without those of the first page, for which the run had to begin', async () => {
+    const { context, shown, time } = terminal();
+    const progress = new RowProgress(context, false, 'patients');
+    time.now = 900;
+    progress.at(500);
+    time.now = 2000;
+    progress.at(2500);
+    progress.total = 10_500;
+    time.now = 4000;
+    progress.at(4500);
+    await settled();
+    expect(shown).toEqual([
+      '2,500 patients, 1,000 a second',
+      '4,500 of 10,500 patients, 1,000 a second, about 6 s left',
+    ]);
+  });
+});
+
+describe('the progress of a task', () => {
+  it('counts what it works on, and begins anew with the next', async () => {
+    const { context, shown, time } = terminal();
+    const progress = new TaskProgress(context);
+    progress.at('documents', 12_000);
+    time.now = 1000;
+    progress.at('documents', 500);
+    progress.at('patients', 7);
+    progress.at('patients', 3);
+    await settled();
+    await progress.stop();
+    progress.at('patients', 1);
+    await settled();
+    expect(shown).toEqual(['documents: 12,500', 'patients: 7', 'patients: 10', '']);
   });
 });

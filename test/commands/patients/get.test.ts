@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import PatientsGet from '../../../src/commands/patients/get.ts';
 import { jsonFailure, runCommand, type World } from '../../cli/runcommand.ts';
@@ -50,6 +53,17 @@ describe('patients get', () => {
     expect(script.requests[0]?.url).toBe(
       'https://api.example.com/api/v1/patients/7000000000114?responseFields=id%2ClastName',
     );
+  });
+
+  it('leaves a file as it was, and nothing beside it, when there is no record', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'molar-get-'));
+    const out = join(folder, 'patient.json');
+    await writeFile(out, 'before');
+    const script = new Script(problem(404, 'record.not_found', 'id', 'There is no patient 5.'));
+    expect(await get(['5', '--out', out], { script })).toMatchObject({ exitCode: 4, stdout: '' });
+    expect([await readdir(folder), await readFile(out, 'utf8')]).toEqual([['patient.json'], 'before']);
+    await get(['5', '--out', out], { script: new Script(success(ann)) });
+    expect([await readdir(folder), JSON.parse(await readFile(out, 'utf8')).id]).toEqual([['patient.json'], ann.id]);
   });
 
   it('fails with 4 for a record that is not there', async () => {

@@ -18,6 +18,7 @@ describe('patients list --sort', () => {
     [['--sort', '-lastModified', '--limit', '1'], 'id', ['2']],
     [['--sort', 'firstName,id'], 'id', ['1', '2', '3']],
     [['--sort', '-firstName', '--sort', 'id'], 'id', ['2', '1', '3']],
+    [['--sort', ' -firstName , id'], 'id', ['2', '1', '3']],
     [['--sort', 'preferredLocation.id'], 'id', ['3', '1', '2']],
   ])('sorts the whole result with %j, in every format', async (sort, field, shown) => {
     const run = async (format: string) => {

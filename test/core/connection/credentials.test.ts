@@ -117,7 +117,11 @@ describe('client credentials', () => {
   it('ask again after a refused token', async () => {
     const script = new Script(granted('t1', 3600), granted('t2', 3600));
     const tokens = await source({}, CLIENT, script).made;
-    expect(tokens.renew(await tokens.token())).toBe(true);
+    const first = await tokens.token();
+    expect(tokens.renew(first)).toBe(true);
+    expect(await tokens.token()).toBe('t2');
+    // Another request that was sent with the first one is refused later.
+    expect(tokens.renew(first)).toBe(true);
     expect(await tokens.token()).toBe('t2');
   });
 
@@ -136,6 +140,42 @@ describe('client credentials', () => {
     const failure = await tokens.token().catch((cause: unknown) => cause);
     expect(failure).toMatchObject({ exitCode });
     expect(JSON.stringify(failure)).not.toContain('s&cret');
+  });
+
+  it('tell what the server says of wrong ones, and what to check', async () => {
+    const wrong = { code: 'auth.client_refused', description: 'Wrong.', source: 'client_secret' };
+    const tokens = await source({}, CLIENT, new Script(answer(401, { errors: [wrong] }))).made;
+    await expect(tokens.token()).rejects.toMatchObject({
+      message: expect.stringContaining('No token was issued. '),
+      status: 401,
+      requestId: 'req-1',
+      items: [expect.objectContaining({ source: 'client_secret', description: 'Wrong.' })],
+      hint: expect.stringContaining('MOLAR_CLIENT_SECRET'),
+    });
+  });
+
+  it.each([
+    [408, 7],
+    [429, 7],
+    [500, 8],
+    [503, 8],
+  ])('are not taken for wrong when the server goes on answering with %i', async (status, exitCode) => {
+    const steps = Array.from({ length: DEFAULT_RETRY.maxRetries + 1 }, () => answer(status, ''));
+    const failure = await (await source({}, CLIENT, new Script(...steps)).made).token().catch((cause) => cause);
+    expect(failure).toMatchObject({ exitCode, status });
+    expect(failure.message).not.toContain('No token was issued');
+  });
+
+  it.each([301, 302, 307, 308])('go to no other address that the server names (%i), but it is told', async (status) => {
+    const script = new Script(answer(status, '', { location: 'https://elsewhere.example.com/t?x=1' }));
+    const failure = await (await source({}, CLIENT, script).made).token().catch((cause) => cause);
+    expect(failure).toMatchObject({
+      code: 'response.redirect',
+      exitCode: 8,
+      message: expect.stringMatching(/redirects to https:\/\/elsewhere\.example\.com.* \(HTTP \d+\)\.$/),
+      hint: expect.stringContaining('MOLAR_TOKEN_URL'),
+    });
+    expect(script.requests).toHaveLength(1);
   });
 });
 

@@ -20,7 +20,21 @@ describe('readSettings', () => {
     ['the environment', {}, ENV, 'https://api.example.com', 'org-1'],
     ['flags before it', { url: 'https://b.example.com', organization: 'o2' }, ENV, 'https://b.example.com', 'o2'],
     ['an empty flag as none', { url: '' }, ENV, 'https://api.example.com', 'org-1'],
-    ['a path', {}, { ...ENV, MOLAR_URL: 'https://example.com/dental/' }, 'https://example.com/dental', 'org-1'],
+    [
+      'white space around them as none',
+      { organization: ' o2 ' },
+      { ...ENV, MOLAR_URL: ' https://c.example.com\r\n' },
+      'https://c.example.com',
+      'o2',
+    ],
+    [
+      'white space around both variables as none',
+      {},
+      { MOLAR_URL: 'https://c.example.com ', MOLAR_ORGANIZATION: 'org-2\r' },
+      'https://c.example.com',
+      'org-2',
+    ],
+    ['a path', {}, { ...ENV, MOLAR_URL: 'https://example.com/dental//' }, 'https://example.com/dental', 'org-1'],
     [
       'the address of the API itself',
       {},
@@ -70,6 +84,10 @@ describe('readSettings', () => {
       [{}, { MOLAR_URL: 'http://example.com' }],
     ] as const)
       expect(() => settingsOf(flags, env, chosen)).toThrow('plain http://');
+    // The secret would go to an address that nobody allowed.
+    const elsewhere = { MOLAR_TOKEN_URL: 'http://login.example.com/t' };
+    expect(() => settingsOf({}, elsewhere, chosen)).toThrow('MOLAR_TOKEN_URL');
+    expect(settingsOf({ allowHttp: true }, elsewhere, chosen).tokenUrl).toBe(elsewhere.MOLAR_TOKEN_URL);
   });
 
   it('does not repeat a password', () => {

@@ -70,6 +70,33 @@ describe('diagnose', () => {
     });
   });
 
+  it('tells a DNS that does not answer from a name that is not known', async () => {
+    const lookup = () => Promise.reject(Object.assign(new Error('no'), { code: 'EAI_AGAIN' }));
+    expect(await last({ lookup })).toMatchObject({
+      message: 'DNS lookup failed: api.example.com.',
+      next: 'Check the network connection, VPN and DNS settings.',
+      exitCode: 8,
+    });
+  });
+
+  it('looks up an IPv6 address without its brackets', async () => {
+    const lookup = async (host: string) => [host];
+    const findings = await found({ env: { ...ENV, MOLAR_URL: 'https://[2001:db8::1]:8443' }, lookup });
+    expect(findings.find(({ check }) => check === 'name')?.message).toBe('2001:db8::1 is 2001:db8::1.');
+  });
+
+  it.each([
+    ['http://127.0.0.1:4010', 'ok', 'on this machine only', 'the server is on this machine'],
+    ['http://[::1]:4010', 'ok', 'on this machine only', 'the server is on this machine'],
+    ['http://api.example.com', 'warn', 'the token travels unencrypted', 'None.'],
+  ])('takes plain http to %s as %s', async (MOLAR_URL, level, tls, proxy) => {
+    const inspect = () => Promise.reject(new Error('It has no certificate.'));
+    const findings = await found({ env: { ...ENV, MOLAR_URL }, flags: { allowHttp: true }, inspect });
+    const finding = (check: string) => findings.find((each) => each.check === check);
+    expect(finding('tls')).toMatchObject({ level, message: expect.stringContaining(tls) });
+    expect(finding('proxy')?.message).toContain(proxy);
+  });
+
   it('looks up the proxy where there is one, and does not show its password', async () => {
     const asked: string[] = [];
     const lookup = async (host: string) => {
@@ -123,6 +150,12 @@ describe('diagnose', () => {
 
   it.each<[string, ReturnType<Doctor['token']>, string, string]>([
     ['not told', undefined, 'ok', 'Its expiry is unknown.'],
+    [
+      'past by the clock of this computer',
+      { expiresAt: NOW - DAY, scopes: undefined, renewed: false },
+      'warn',
+      'It expired 2026-11-20 12:00 UTC.',
+    ],
     ['far off', { expiresAt: NOW + 5 * DAY, scopes: undefined, renewed: false }, 'ok', 'in 5 days.'],
     [
       'near',
@@ -181,6 +214,7 @@ describe('diagnose', () => {
       'scope',
     ],
     ['another service', answer(404, '<html>'), 'server', 4, 'before /api/v1'],
+    ['a server that cannot do it', problem(501, 'x', null, 'No.'), 'server', 8, 'request id'],
   ])('says what to do about %s', async (_name, step, check, exitCode, next) => {
     const script = new Script(step, problem(403, 'auth.scope_missing', null, 'No.'));
     const findings = await found({ connect: async () => clientOf(script) });
@@ -199,9 +233,16 @@ describe('diagnose', () => {
     expect(exitCodeOfFindings(findings)).toBe(0);
   });
 
-  it('warns of an old Node', async () => {
-    const [versions] = await found({ versions: { molar: '1.0.0', node: '20.18.3' } });
-    expect(versions).toMatchObject({ level: 'warn', message: 'molar 1.0.0 on Node 20.18.3.' });
+  it.each([
+    ['18.20.0', 'warn'],
+    ['20.18.3', 'warn'],
+    ['20.19.0', 'ok'],
+    ['21.0.0', 'ok'],
+  ])('judges Node %s: %s', async (node, level) => {
+    const versions = { molar: '1.0.0', node };
+    expect((await found({ versions }))[0]).toMatchObject({ level, message: `molar 1.0.0 on Node ${node}.` });
+    const [packed] = await found({ versions: { ...versions, origin: 'archive molar-1.0.0-linux-x64' } });
+    expect(packed?.message).toBe(`molar 1.0.0 on Node ${node}, of the archive molar-1.0.0-linux-x64.`);
   });
 
   it('takes the code of the first failure', async () => {
@@ -212,11 +253,14 @@ describe('diagnose', () => {
   });
 
   it.each([
-    ['local.file', 'configuration', 9],
-    ['network.unreachable', 'server', 8],
-  ] as const)('names what a failure is about: %s', async (code, check, exitCode) => {
+    ['local.file', 'configuration', 9, ''],
+    ['network.unreachable', 'server', 8, 'Check the address, the port, the firewall and the proxy.'],
+    ['network.certificate', 'server', 8, 'See the tls check above.'],
+  ] as const)('names what a failure is about: %s', async (code, check, exitCode, next) => {
     const connect = () => Promise.reject(localFailure(code, 'It failed.'));
-    expect(await last({ connect })).toMatchObject({ check, level: 'fail', message: 'It failed.', exitCode });
+    const finding = await last({ connect });
+    expect(finding).toMatchObject({ check, level: 'fail', message: 'It failed.', exitCode });
+    if (next !== '') expect(finding?.next).toBe(next);
   });
 
   it('goes on where the certificate cannot be seen', async () => {
@@ -237,6 +281,7 @@ describe('a certificate', () => {
       'NODE_EXTRA_CA_CERTS=FILE, use --ca-cert FILE',
     ],
     ['expired', { problem: 'CERT_HAS_EXPIRED' }, 'fail', 'expired: it was valid to Jan 1', 'clock'],
+    ['of tomorrow', { problem: 'CERT_NOT_YET_VALID' }, 'fail', 'is not valid yet', "this computer's clock"],
     ['for another name', { problem: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'fail', 'not for api.example.com', 'MOLAR_URL'],
   ])('%s', (_name, facts, level, message, next) => {
     const finding = judgeCertificate('api.example.com', { ...FACTS, ...facts });

@@ -67,6 +67,18 @@ describe('the page of a report', () => {
     expect(officeHtml({ ...SCHEDULE, rows: [], totals: { count: 0 } })).toContain('<p>There are none.</p>');
   });
 
+  it('has its label below a column of words, also where money comes first, and only sums where all is money', () => {
+    const totals = { count: 3, amountCents: 123_456, balanceCents: -5 };
+    const footOf = (kinds: Parameters<typeof columnsBy>[0]) =>
+      tablesOf(officeHtml({ ...DAY_SHEET, columns: columnsBy(kinds), totals }))[0]?.at(-1);
+    expect(footOf({ amountCents: 'cents', note: 'text', balanceCents: 'cents' })).toEqual([
+      '1,234.56',
+      'Total of 3',
+      '-0.05',
+    ]);
+    expect(footOf({ amountCents: 'cents', balanceCents: 'cents' })).toEqual(['1,234.56', '-0.05']);
+  });
+
   it('leaves out labels of days that would not fit below their bars', () => {
     const of = Array.from({ length: 31 }, (_, at) => ({ label: `11-${String(at + 1).padStart(2, '0')}`, cents: at }));
     const page = officeHtml({ ...DAY_SHEET, picture: { title: 'By day', bars: 'columns', of } });

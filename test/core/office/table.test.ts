@@ -94,4 +94,17 @@ Total                                                       1,234.60
     const none = { ...RESULT, rows: [], totals: { count: 0, amountCents: 0 } };
     expect(officeTable(none, { ...look, width: 80 }).text).toBe('Day sheet\nDate: 2026-11-24 Tue\n\n0 ledger rows\n');
   });
+
+  it('says yes of what is so, and nothing of what is not', () => {
+    const columns: readonly OfficeColumn[] = [
+      { name: 'id', kind: 'id' },
+      { name: 'asap', kind: 'boolean' },
+    ];
+    const facts = [true, false, null].map((asap, id) => ({ id, asap, 'location.id': 5 }));
+    const { text } = officeTable(
+      { ...RESULT, columns, rows: facts, totals: { count: 3 } },
+      { ...look, width: 80, header: false, isChosen: true },
+    );
+    expect(text).toBe('0   yes\n1\n2\n\n3 ledger rows\n');
+  });
 });

@@ -29,6 +29,13 @@ describe('csvFormatter', () => {
     expect(csv(rows)).toBe('id,a,b.id\n7000000000114,x,5\n2,,\n');
   });
 
+  it('quotes names of columns where they need it, as a query may give them', () => {
+    const names = ['count(*)', "coalesce(a, 'x')", 'the "sum"', 'two\nlines'];
+    const shown = names.map((name) => ({ name, path: [name], isId: false }));
+    const row = Object.fromEntries(names.map((name, at) => [name, at]));
+    expect(csv([row], PLAIN, shown)).toBe(`count(*),"coalesce(a, 'x')","the ""sum""","two\nlines"\n0,1,2,3\n`);
+  });
+
   it('goes on without a header', () => {
     const formatter = csvFormatter(columns, PLAIN);
     formatter.begin();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LocalClock, minuteText, secondText } from '../../../src/core/output/localclock.ts';
+import { LocalClock, minuteText, offsetText, secondText } from '../../../src/core/output/localclock.ts';
 import { zoneClock } from '../../../src/server/wallclock.ts';
 
 describe('LocalClock', () => {
@@ -46,6 +46,19 @@ describe('LocalClock', () => {
     const clock = new LocalClock('America/Denver');
     expect(secondText('2026-11-24T15:00:07.999Z', clock)).toBe('2026-11-24 08:00:07');
     expect(secondText('2026-11-24T15:00:00.999Z', clock)).toBe('2026-11-24 08:00');
+  });
+
+  it.each([
+    ['America/Denver', '2026-11-24T15:00:07.999Z', '2026-11-24T08:00:07-07:00'],
+    ['America/Denver', '2026-07-24T03:59:59Z', '2026-07-23T21:59:59-06:00'],
+    ['Asia/Kolkata', '2026-11-24T15:00:00.000Z', '2026-11-24T20:30:00+05:30'],
+    ['America/St_Johns', '2026-11-24T15:00:00.000Z', '2026-11-24T11:30:00-03:30'],
+    ['UTC', '2026-11-24T15:00:00+02:00', '2026-11-24T13:00:00+00:00'],
+    ['UTC', 'soon', 'soon'],
+  ])('writes an instant for programs, as in %s: %s', (zone, instant, text) => {
+    expect(offsetText(instant, new LocalClock(zone))).toBe(text);
+    const parsed = Date.parse(instant);
+    if (!Number.isNaN(parsed)) expect(Date.parse(text)).toBe(Math.floor(parsed / 1000) * 1000);
   });
 });
 

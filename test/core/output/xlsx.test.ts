@@ -180,6 +180,9 @@ describe('the sheet', () => {
 
   it.each<[string, Column, unknown, string]>([
     ['a date before what spreadsheets count', column('a', 'date'), '1899-12-31', '1899-12-31'],
+    ['the last date that spreadsheets count wrong', column('a', 'date'), '1900-02-28', '1900-02-28'],
+    ['a number with more digits than a spreadsheet keeps', column('a', 'integer'), 10 ** 15, '1000000000000000'],
+    ['such a number below zero', column('a', 'integer'), -(10 ** 15), '-1000000000000000'],
     ['a date that does not exist', column('a', 'date'), '2026-02-30', '2026-02-30'],
     ['text that looks like a date', column('a', 'text'), '2026-03-02', '2026-03-02'],
     ['a postal code', column('a', 'text'), '01234', '01234'],

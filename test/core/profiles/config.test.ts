@@ -4,7 +4,7 @@ import { join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCredential } from '../../../src/core/connection/credentials.ts';
 import { type ConnectionFlags, readSettings } from '../../../src/core/connection/settings.ts';
-import { configPath, readConfig } from '../../../src/core/profiles/config.ts';
+import { checkProfileName, configPath, readConfig } from '../../../src/core/profiles/config.ts';
 
 const folder = (text: string) => {
   const path = mkdtempSync(join(tmpdir(), 'molar-profiles-'));
@@ -101,10 +101,25 @@ describe('the config file', () => {
       '{"profiles":{"a":{"url":"x","organization":"y","secret":{"kind":"toString"}}}}',
       'incomplete',
     ],
+    [
+      'an address for tokens that is no text',
+      '{"profiles":{"a":{"url":"x","organization":"y","secret":{"kind":"keyring","account":"b","tokenUrl":1}}}}',
+      'an incomplete profile a',
+    ],
     ['a number as default', '{"defaults":{"pageSize":5}}', 'defaults that are not strings'],
   ])('is refused with %s', (_name, text, message) => {
     const read = () => readConfig(join(folder(text), 'config.json'));
     expect(read).toThrow(message);
     expect(read).not.toThrow('hush');
+  });
+});
+
+describe('the name of a profile', () => {
+  it.each(['a', '0', 'front-desk_2.old', 'A'.repeat(64)])('may be %s', (name) => {
+    expect(checkProfileName(name)).toBe(name);
+  });
+
+  it.each(['', 'A'.repeat(65), '.hidden', '-x', '_x', 'a b', 'a/b', '../a', 'a\n', 'é'])('may not be %j', (name) => {
+    expect(() => checkProfileName(name)).toThrow('A profile name is 1 to 64');
   });
 });

@@ -17,8 +17,9 @@ describe('daysFrom', () => {
 
 describe('productionDay', () => {
   it('adds cents', () => {
-    const items = [{ scheduledAmount: 14_800 }, { scheduledAmount: '5' }, { scheduledAmount: null }];
-    expect(productionDay('2026-03-02', items)).toEqual({ day: '2026-03-02', appointments: 3, cents: 14_805 });
+    const amounts = [14_800, '5', null, -300, '-205', '0', undefined];
+    const items = amounts.map((scheduledAmount) => ({ scheduledAmount }));
+    expect(productionDay('2026-03-02', items)).toEqual({ day: '2026-03-02', appointments: 7, cents: 14_300 });
   });
 
   it.each([[12.5], ['12.5'], ['1e2'], [''], [2 ** 60]])('refuses %s', (scheduledAmount) => {
