@@ -57,24 +57,24 @@ interface Opening {
 export function openConnection(file: string, options: Opening = {}): Connection {
   const Driver = driver();
   const connection = connect(Driver, file, options);
-  const { version } = connection.prepare('SELECT sqlite_version() AS version').get() as { version: string };
-  if (!isSafeVersion(version)) {
-    connection.close();
-    throw new SqliteUnusable(
-      `SQLite ${version} can lose committed writes in WAL mode (fixed in 3.51.3).`,
-      'Install molar again: its own package brings a safe version.',
-    );
-  }
   try {
+    // The first statement reads the header: the file may be no database, or another process may hold it.
+    const { version } = connection.prepare('SELECT sqlite_version() AS version').get() as { version: string };
+    if (!isSafeVersion(version)) {
+      throw new SqliteUnusable(
+        `SQLite ${version} can lose committed writes in WAL mode (fixed in 3.51.3).`,
+        'Install molar again: its own package brings a safe version.',
+      );
+    }
     connection.pragma('synchronous = FULL');
     connection.pragma('foreign_keys = OFF');
     connection.pragma('temp_store = FILE');
     connection.pragma('cache_size = -16000');
+    return connection;
   } catch (error) {
     connection.close();
     throw error;
   }
-  return connection;
 }
 
 function connect(Driver: Constructor, file: string, { readonly = false, timeout = 0 }: Opening): Connection {

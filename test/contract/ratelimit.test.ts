@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../src/catalog/define.ts';
 import { refusalOf } from '../support/calls.ts';
-import { TOKENS } from '../support/ids.ts';
+import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { sharedService } from '../support/service.ts';
 import { callSample, operations, operationsThat, type TestedOperation } from './operations.ts';
 
@@ -43,10 +43,11 @@ describe.each(operationsThat((operation) => !isLimited(operation)))('%s', (_id, 
 });
 
 describe('the rate limit', () => {
-  const list = (token: string, path = '/patients') => service.call('GET', path, { token });
-  const drain = async () => {
+  const list = (token: string, path = '/patients', organization = ORGANIZATION) =>
+    service.call('GET', path, { token, organization });
+  const drain = async (token: string = TOKENS.read) => {
     rest();
-    for (let turn = 0; turn < RATE * 2; turn++) await list(TOKENS.read);
+    for (let turn = 0; turn < RATE * 2; turn++) await list(token);
   };
 
   it('is shared by the operations, and each token has its own', async () => {
@@ -54,6 +55,12 @@ describe('the rate limit', () => {
     expect((await list(TOKENS.read, '/documents')).status).toBe(429);
     expect((await list(TOKENS.read, `/patients/${70_000_000_000_101}`)).status).toBe(200);
     expect((await list(TOKENS.full)).status).toBe(200);
+  });
+
+  it('is one for each organization that a token is for', async () => {
+    await drain(TOKENS.both);
+    expect((await list(TOKENS.both)).status).toBe(429);
+    expect((await list(TOKENS.both, '/patients', OTHER_ORGANIZATION)).status).toBe(200);
   });
 
   it('comes after identity, scope and route (D2), and costs those who may not call nothing', async () => {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { NOWHERE, OTHER_ORGANIZATION, TOKENS } from '../support/ids.ts';
 import { bareRecords, tokenRecords } from '../support/practice.ts';
@@ -109,6 +112,18 @@ it('while nothing can be written is told of all the same, as soon as that is pos
   expect(addresses).toEqual([...Array(10).fill('198.51.100.8'), '203.0.113.10']);
   for (const entry of single) expect(entry).toMatchObject({ status: 401, ...SOMEBODY });
   await attacked.close();
+});
+
+it('refusals that are counted together are told of when the server ends before the second does', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'molar-refusals-'));
+  const attacked = await testService([...bareRecords(), ...tokenRecords()], { data });
+  for (let n = 0; n < 12; n++) await attacked.call('GET', '/patients', { token: `guess-${n}` });
+  await attacked.close();
+  const again = await testService([], { data });
+  const refusals = (await storedEntries(again)).filter(({ operation }) => operation === 'refused');
+  expect(refusals.map(({ record_count }) => record_count)).toEqual([...Array(10).fill(null), 2]);
+  await again.close();
+  await rm(data, { recursive: true });
 });
 
 it('of many in a second ten of an address are single, and the others are counted in one entry', async () => {

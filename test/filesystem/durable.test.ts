@@ -26,6 +26,7 @@ import { system } from '../../src/filesystem/system.ts';
 import { openAuditKey } from '../../src/server/audit/keys.ts';
 import { openDiskFiles } from '../../src/server/files/disk.ts';
 import { openPartFolder } from '../../src/server/maintenance/partfolder.ts';
+import { claimFolder } from '../../src/server/store/sqlite/staging.ts';
 import { need } from '../support/capabilities.ts';
 import { onWindows, replaceSystem, systemError } from '../support/othersystem.ts';
 
@@ -111,6 +112,15 @@ describe('what the system sees', () => {
     expect(await orderOf(() => files.persist(['aa11-original']))).toEqual(['folder /incoming']);
   });
 
+  it('what an import has staged is there before anything of it is published', async () => {
+    const claim = claimFolder(at('molar.sqlite'));
+    const area = await claim?.open('ab12');
+    const [file, ...more] = await orderOf(async () => area?.sync());
+    expect([file, more]).toEqual([expect.stringMatching(/^file \/import-ab12\.sqlite, [1-9]\d+ bytes$/), ['folder ']]);
+    await area?.close();
+    await claim?.release();
+  });
+
   it('what a command has removed does not come back', async () => {
     const key = { name: 'nightly', url: 'https://api.example.com', organization: 'org-1', resource: 'patients' };
     const bookmarks = new Bookmarks(at('bookmarks'));
@@ -122,10 +132,12 @@ describe('what the system sees', () => {
     ]);
     await writeFile(at('.molar-export.json'), '{}');
     expect(await orderOf(() => removeState(folder))).toEqual(['remove /.molar-export.json', 'folder ']);
-    await writeFile(at('practice.db'), '');
+    // As a process leaves it that was killed.
+    const database = ['practice.db', 'practice.db-wal', 'practice.db-shm'];
+    for (const name of database) await writeFile(at(name), '');
     const place = { kind: 'file', name: at('practice.db') } as const;
     const mirror = await SQLITE_ENGINE.hold(place, 'molar mirror reset', lockOwner(systemClock));
-    expect((await orderOf(() => mirror.remove())).slice(0, 2)).toEqual(['remove /practice.db', 'folder ']);
+    expect(await orderOf(() => mirror.remove())).toEqual(database.flatMap((name) => [`remove /${name}`, 'folder ']));
     await mirror.release();
     await removeDurably(at('no/such/file'));
   });

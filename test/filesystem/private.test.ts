@@ -13,7 +13,8 @@ import {
 } from '../../src/filesystem/private.ts';
 import { system } from '../../src/filesystem/system.ts';
 import { need } from '../support/capabilities.ts';
-import { replaceSystem } from '../support/othersystem.ts';
+import { leftOpenBelow } from '../support/descriptors.ts';
+import { replaceSystem, systemError } from '../support/othersystem.ts';
 
 let folder: string;
 const at = (name: string) => join(folder, name);
@@ -73,6 +74,10 @@ describe('by modes', () => {
     await file.writeFile('text');
     expect((await file.read(Buffer.alloc(4), 0, 4, 0)).buffer.toString()).toBe('text');
     await file.close();
+    // One that keeps its name is not left open either.
+    replaceSystem({ unlink: () => Promise.reject(systemError('EIO')) });
+    await expect(openNameless(folder)).rejects.toThrow('EIO');
+    expect(leftOpenBelow(folder)).toEqual([]);
   });
 
   it('a file that is open is closed to others even when its name leads elsewhere', async (context) => {

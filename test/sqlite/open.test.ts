@@ -1,5 +1,17 @@
-import { expect, test } from 'vitest';
-import { isDriverFault, isSafeVersion, sqlitePackage } from '../../src/sqlite/open.ts';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isDriverFault, isSafeVersion, openConnection, sqlitePackage } from '../../src/sqlite/open.ts';
+import { OWNER_ONLY } from '../support/capabilities.ts';
+import { leftOpenBelow } from '../support/descriptors.ts';
+
+let folder: string;
+const at = (name: string) => join(folder, name);
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'molar-sqlite-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
 
 test.each([
   ['v20.19.0', 'better-sqlite3'],
@@ -41,4 +53,28 @@ test.each([
   ['3.50.6', false],
 ])('SQLite %s keeps committed writes: %s', (version, expected) => {
   expect(isSafeVersion(version)).toBe(expected);
+});
+
+test('what is committed is on the disk when that is said, and nobody else can read it, also in journals', async () => {
+  const connection = openConnection(at('own.sqlite'));
+  connection.pragma('journal_mode = WAL');
+  connection.exec('CREATE TABLE t (id INTEGER PRIMARY KEY)');
+  const settings = ['synchronous', 'foreign_keys', 'temp_store'].map((name) =>
+    connection.pragma(name, { simple: true }),
+  );
+  // FULL; off; in files, not in memory.
+  expect(settings).toEqual([2, 0, 1]);
+  const names = await readdir(folder);
+  expect(names.sort()).toEqual(['own.sqlite', 'own.sqlite-shm', 'own.sqlite-wal']);
+  for (const name of names) expect([name, (await stat(at(name))).mode & 0o777]).toEqual([name, OWNER_ONLY.file]);
+  connection.close();
+});
+
+test('what cannot be opened is told with its file, not made and not left open', async () => {
+  await writeFile(at('text'), 'no database, and long enough to be one'.repeat(200));
+  for (const name of ['none', 'none/below']) {
+    expect(() => openConnection(at(name), { readonly: true })).toThrow(`The database ${at(name)} cannot be opened: `);
+  }
+  expect(() => openConnection(at('text'))).toThrow('file is not a database');
+  expect([await readdir(folder), leftOpenBelow(folder)]).toEqual([['text'], []]);
 });

@@ -108,6 +108,7 @@ describe('csvLines', () => {
     ['a field that comes twice', '{"id":1,"name":"a","name":"b"}'],
     ['fields that count', '{"7":1,"id":1,"3":2,"name":"a"}'],
     ['no fields', '{}'],
+    ['more quotes than there was room for', `{"id":1,"phones":[${Array(60_000).fill('""')}],"location":{"id":5}}`],
     ['blanks', '{ "id": 1, "name": "a" }'],
   ])('writes what a parser would: %s', (_, records) => {
     expect(written(csvScanFormat(columns, PLAIN), [bodyOf(records)])).toBe(viaParser(records));

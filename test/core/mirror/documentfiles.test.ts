@@ -117,8 +117,25 @@ it('a document has no file of the name that it had before, with another content 
   expect(await kept(named('signed.pdf'))).toEqual({ downloaded: 1, removed: 0, failures: [] });
   expect(await contents()).toEqual({ '8/signed.pdf': 'signed' });
   server.requests.length = 0;
-  expect(await kept(named('filed.pdf'))).toEqual({ downloaded: 0, removed: 0, failures: [] });
-  expect([await contents(), server.requests]).toEqual([{ '8/filed.pdf': 'signed' }, []]);
+  // It is known by its new name in the next run, too.
+  for (let run = 0; run < 2; run++) {
+    expect(await kept(named('filed.pdf'))).toEqual({ downloaded: 0, removed: 0, failures: [] });
+    expect([await contents(), server.requests]).toEqual([{ '8/filed.pdf': 'signed' }, []]);
+  }
+});
+
+it('a file of the name that a document had before, and that cannot be removed, is removed by a later run', async () => {
+  const form = server.add(8, 'form.pdf', 'form');
+  await keep();
+  Object.assign(form, { content: Buffer.from('signed'), guid: 'another' });
+  const named = mirrored().map((document) => ({ ...document, name: 'signed.pdf' }));
+  const { rm: remove } = system;
+  replaceSystem({ rm: () => Promise.reject(systemError('EACCES')) });
+  expect((await kept(named)).failures).toEqual([expect.stringMatching(/^8: Cannot read .*contents.8:/)]);
+  expect(await hasAllFiles(folder, 1)).toBe(false);
+  replaceSystem({ rm: remove });
+  expect(await kept(named)).toMatchObject({ removed: 0, failures: [] });
+  expect([await contents(), await hasAllFiles(folder, 1)]).toEqual([{ '8/signed.pdf': 'signed' }, true]);
 });
 
 it('a file that cannot be removed is a failure of its document alone, until it can', async () => {

@@ -75,15 +75,12 @@ it.each(['away', 503] as const)('tells that a service without a stream is gone, 
   expect(events).toEqual(['synced', 'disconnected', 'connected', 'changed']);
 });
 
-it('asks a service without a stream as often as it is told to, and after an outage soon', async () => {
+it('asks a service without a stream as often as it is told to, and after each outage soon', async () => {
   const service = await openFaithful({ seed: 'follow' });
   failure = 'away';
-  const { events, waits } = await follow(
-    service,
-    [() => (failing = /./), () => (failing = undefined)],
-    ['--fresh', '7m'],
-  );
-  expect(events).toEqual(['synced', 'disconnected', 'connected']);
+  const [fail, heal] = [() => (failing = /./), () => (failing = undefined)];
+  const { events, waits } = await follow(service, [fail, heal, fail, heal], ['--fresh', '7m']);
+  expect(events).toEqual(['synced', 'disconnected', 'connected', 'disconnected', 'connected']);
   // The last wait is what the interruption ends.
   expect([waits[0], waits.at(-2), waits.at(-1)]).toEqual([420_000, 500, 420_000]);
 });

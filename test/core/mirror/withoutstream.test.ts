@@ -229,6 +229,26 @@ it('what changes while a first load runs is right at its end', async () => {
   expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
 });
 
+it('what changes after an interrupted first load has read it is right, however many runs the load takes', async () => {
+  let time = START;
+  let left = 0;
+  const service = await openFaithful({
+    ...{ seed: 'interrupted', moods: { pageCap: 10 }, practice: { patients: 250 }, now: () => ++time },
+    faults: (kind) => (kind.includes('/patients?') && --left < 0 ? { kind: 'error500', after: false } : undefined),
+  });
+  const sync = async (pages: number) => {
+    left = pages;
+    time += 20 * 60_000;
+    return (await syncTo(file, ['patients'], { env: service.env, clock: { ...clock, now: () => ++time } })).exitCode;
+  };
+  expect(await sync(12)).toBe(8);
+  const [{ id } = {}] = queried(file, 'SELECT min(id) AS id FROM patients');
+  time += 20 * 60_000;
+  service.edit('patients', Number(id), { lastName: 'Changed' });
+  expect([await sync(12), await sync(Number.POSITIVE_INFINITY)]).toEqual([8, 0]);
+  expect(wrongRows(file, 'patients', service.records('patients'))).toEqual([]);
+});
+
 it('says how changes and deletions are known, and as of when: the start of the last run', async () => {
   const service = await openFaithful({ seed: 'known' });
   let time = START;

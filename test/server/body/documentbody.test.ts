@@ -34,3 +34,24 @@ it('a body without a length whose content is only blanks is refused at the limit
   await expect(reading).rejects.toMatchObject({ status: 413, problems: [{ code: 'body.too_large', source: 'body' }] });
   expect(Math.abs(sent - limit)).toBeLessThan(MEGABYTE);
 });
+
+it.each<[string, readonly string[], number]>([
+  ['is kept when it is complete', ['QUJD', '"}}'], 0],
+  ['turns out to be no base64 is discarded', ['QUJD', 'QUI*', 'QUJD"}}'], 1],
+  ['ends within a letter is discarded', ['QUJD', 'Q"}}'], 1],
+  ['ends with the connection is discarded', ['QUJD'], 1],
+])('content of which a part is stored and that %s', async (_name, pieces, discards) => {
+  let discarded = 0;
+  const stage = {
+    write: async () => undefined,
+    finish: async () => ({ name: 'x' }),
+    discard: async () => void discarded++,
+  };
+  const body = async function* () {
+    yield Buffer.from('{"file":{"content":"');
+    for (const piece of pieces) yield Buffer.from(piece);
+  };
+  const files = { stage: async () => stage } as unknown as Files;
+  await readDocumentBody(body(), files, 'x', MEGABYTE).catch(() => undefined);
+  expect(discarded).toBe(discards);
+});

@@ -78,6 +78,8 @@ describe('an imported event', () => {
       { end: '2026-03-02T16:45:00Z' },
       { duration: 45, end: '2026-03-02T16:45:00.000Z' },
     ],
+    ['the end of the shortest event', { end: '2026-03-02T16:05:00Z' }, { duration: 5 }],
+    ['the end of the longest event', { end: '2026-03-03T16:00:00Z' }, { duration: 1440 }],
     ['both', { duration: 30, end: '2026-03-02T16:30:00Z' }, { duration: 30, end: '2026-03-02T16:30:00.000Z' }],
     [
       'the whole day from midnight',
@@ -100,6 +102,8 @@ describe('an imported event', () => {
     ['a duration of 4', { duration: 4 }, 'duration'],
     ['an end before the start', { end: '2026-03-02T15:00:00Z' }, 'end'],
     ['an end within a minute', { end: '2026-03-02T16:30:30Z' }, 'end'],
+    ['an end after 4 minutes', { end: '2026-03-02T16:04:00Z' }, 'end'],
+    ['an end after 1441 minutes', { end: '2026-03-03T16:01:00Z' }, 'end'],
     ['an end a week later', { end: '2026-03-09T16:00:00Z' }, 'end'],
     ['an end after the year 9999', { start: '9999-12-31T23:50:00Z' }, 'start'],
     ['a group of 51 characters', { groupId: 'x'.repeat(51) }, 'groupId'],

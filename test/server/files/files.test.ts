@@ -154,6 +154,9 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
   it('arrive side by side, each with its own bytes', async () => {
     const files = await open();
     const names = Array.from({ length: 40 }, (_, index) => `${10 + index}ab-original`);
+    // One that is ended twice, as when it could not be secured.
+    const given = await files.stage('00ab-original');
+    await given.finish().then(() => given.discard());
     await Promise.all(names.map((name) => store(files, name, Buffer.from(name), Buffer.alloc(70_000, name))));
     const contents = await Promise.all(names.map((name) => contentOf(files, name)));
     const expected = names.map((name) => name + Buffer.alloc(70_000, name).toString());
@@ -176,6 +179,11 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
     expect(await files.size(NAME)).toBeUndefined();
     await files.remove(NAME);
     expect([await listed(files), await local()]).toEqual([[], []]);
+    // Also one whose staging was not ended.
+    await staged(files, NAME, Buffer.from('x'));
+    await files.persist([NAME]);
+    await files.remove(NAME);
+    expect([await files.size(NAME), await listed(files), await local()]).toEqual([undefined, [], []]);
     await files.close();
   });
 
@@ -263,8 +271,20 @@ describe.each(STORAGES)('files on $name', ({ open, local }) => {
   });
 });
 
-describe('files on a disk that fails', () => {
-  it('are not secured for anybody who waits, and are again when it is back', async () => {
+describe('files on a disk', () => {
+  it('that are removed while they are listed are left out', async () => {
+    const files = await openFiles(join(folder, 'files'), folder);
+    const names = Array.from({ length: 6 }, (_, index) => `00aa${index}-original`);
+    for (const name of names) await store(files, name, Buffer.from('x'));
+    const found: string[] = [];
+    for await (const { name } of files.list()) {
+      if (found.push(name) === 1) for (const other of names) if (other !== name) await files.remove(other);
+    }
+    expect(found).toHaveLength(1);
+    await files.close();
+  });
+
+  it('that fails are not secured for anybody who waits, and are again when it is back', async () => {
     const files = await openFiles(join(folder, 'files'), folder);
     await staged(files, NAME, Buffer.from('x'));
     const incoming = join(folder, 'files', 'incoming');

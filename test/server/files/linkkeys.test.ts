@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { LinkKeys, listKeys, rotateKeys } from '../../../src/server/files/linkkeys.ts';
+import { linkHolder, variantUrls } from '../../../src/server/files/signing.ts';
+import type { RenderContext } from '../../../src/server/resources/behaviour.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
 import type { Store } from '../../../src/server/store/store.ts';
 import { TestClock } from '../../support/clock.ts';
@@ -55,4 +57,19 @@ it('the key that another process has made signs within 5 seconds, also when the 
   }
   keys.close();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('whoever is known for longer than a key gets links that open, with the next one, too', async () => {
+  const grant = { who: 'certificate 5' };
+  const file = { organization: 'org-1', document: 5, variant: 'original' };
+  const holders: string[] = [];
+  for (let keys = 0; keys < 2; keys++) {
+    const service = { linkKeys: await LinkKeys.open(store, clock.now), clock: clock.now };
+    const context = { service, organization: { id: 'org-1' }, baseUrl: 'https://api.example.com', grant };
+    const { original = '' } = variantUrls(context as unknown as RenderContext, 5, ['original']);
+    const query = Object.fromEntries(new URL(original).searchParams);
+    holders.push(await linkHolder(context.service as RenderContext['service'], file, query));
+    await rotated();
+  }
+  expect(holders).toEqual([grant.who, grant.who]);
 });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { buildApp } from '../../../src/server/http/app.ts';
 import { openLog } from '../../../src/server/log.ts';
@@ -52,6 +54,27 @@ it('a request that failed is logged with its id and its route, and nothing that 
   const [line] = await faultsOf("/api/v1/patients?filter=lastName=='Canaria'", { readFor });
   const where = { requestId: 'asked-by', method: 'GET', route: '/api/v1/patients' };
   expect(line).toMatchObject({ level: 50, msg: 'a request failed', ...where, fault });
+});
+
+it('a caller who leaves within a body is no fault of the server', async () => {
+  const app = await buildApp(service.service, {
+    log: openLog('info', { write: (text) => lines.push(JSON.parse(text)) }),
+    timeouts: { requestMs: 10_000 },
+    behindProxy: false,
+    rateLimit: 0,
+  });
+  const failed = new Promise((resolve) => app.addHook('onError', async (request) => resolve(request.url)));
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  const from = `Authorization: Bearer ${TOKENS.full}\r\nOrganization-ID: ${ORGANIZATION}`;
+  const head = `POST /api/v1/patients HTTP/1.1\r\nHost: a\r\n${from}`;
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(`${head}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+  // Its headers have been read when the body is waited for.
+  await once(app.server, 'request');
+  socket.destroy();
+  expect(await failed).toBe('/api/v1/patients');
+  await app.close();
+  expect(lines).toEqual([]);
 });
 
 it('an entry that cannot be written is logged with the id of the request', async () => {

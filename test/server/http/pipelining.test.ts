@@ -110,3 +110,15 @@ describe.each(['length', 'chunked'] as const)('a write with its body by %s', (fo
     expect(texts.filter((text) => kept.filter((each) => each === text).length !== 1)).toEqual([]);
   });
 });
+
+it.each(['length', 'chunked'] as const)(
+  'what comes behind a body by %s that is too large is answered',
+  async (form) => {
+    const body = JSON.stringify({ tagText: 'x'.repeat(1024 * 1024) });
+    const large = form === 'length' ? `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}` : chunks(CHUNKED, body);
+    const { bytes, text } = write('length');
+    const end = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    expect(await statusesOf([large, bytes, end])).toEqual([413, 201, 200]);
+    expect(await stored()).toContain(text);
+  },
+);

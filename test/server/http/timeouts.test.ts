@@ -5,7 +5,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenFolder, openFolder } from '../../../src/server/datafolder.ts';
 import { buildApp } from '../../../src/server/http/app.ts';
 import { limitWork, WorkTimeout } from '../../../src/server/http/timeouts.ts';
+import { importRecords } from '../../../src/server/import/importer.ts';
+import { numberRecords } from '../../../src/server/import/lines.ts';
 import type { Service } from '../../../src/server/service.ts';
+import { ORGANIZATION, TOKENS } from '../../support/ids.ts';
+import { organizationRecords, tokenRecords } from '../../support/practice.ts';
 
 let folder: OpenFolder;
 const closing: (() => Promise<unknown>)[] = [];
@@ -55,6 +59,23 @@ describe('a request that takes too long is answered 408 (D43)', () => {
     expect(answer).toMatch(/\r\nx-request-id: \S+\r\n/);
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
     expect(body).toMatchObject({ statusCode: 408, data: null, warnings: [], errors: [LATE] });
+  });
+
+  test('its document never ends, of which nothing stays', async () => {
+    await importRecords(folder.service, () => numberRecords([...organizationRecords(), ...tokenRecords()]));
+    const app = await appOn(folder.service, 300);
+    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(
+      `POST /api/v1/documents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TOKENS.full}\r\n` +
+        `organization-id: ${ORGANIZATION}\r\n` +
+        'content-type: application/json\r\ncontent-length: 1000000\r\n\r\n{"file":{"content":"',
+    );
+    // More than is buffered before a file is begun.
+    socket.write('QUJD'.repeat(100_000));
+    await expect.poll(() => folder.service.files.leftovers()).toHaveLength(1);
+    expect(await answerTo(socket)).toMatch(/^HTTP\/1\.1 408 /);
+    await expect.poll(() => folder.service.files.leftovers()).toEqual([]);
   });
 
   test('the work on it never ends', async () => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import sql from 'sql-template-tag';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CallOptions } from '../../support/calls.ts';
@@ -145,6 +147,47 @@ describe('POST /oauth/client_credential/accesstoken (D4)', () => {
     for (let turn = 0; turn < 20; turn++) await expect(signIn()).rejects.toThrow('The database is away.');
     write.mockRestore();
     expect(await signIn()).toBe(200);
+  });
+
+  it('gives no token to a caller who has left while others were checked', async () => {
+    const asked = await testService([...bareRecords(), client]);
+    onTestFinished(() => asked.close());
+    const url = await asked.app.listen({ host: '127.0.0.1', port: 0 });
+    const body = JSON.stringify({ ...GRANT, client_id: 'client one', client_secret: SECRET });
+    const post = () => {
+      const headers = { 'content-type': 'application/json' };
+      return request(url + PATH.slice(1), { method: 'POST', agent: false, headers })
+        .on('error', () => {})
+        .end(body);
+    };
+    const served = async () => ((await once(asked.app.server, 'request')) as [IncomingMessage])[0];
+    const { store } = asked.service;
+    const { write } = store;
+    let goOn = () => {};
+    const gone = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    // The first one is checked until the second one has left.
+    const begun = new Promise<void>((resolve) => {
+      vi.spyOn(store, 'write').mockImplementationOnce(async (work, org) => {
+        resolve();
+        await gone;
+        return write(work, org);
+      });
+    });
+    const first = once(post(), 'response');
+    await begun;
+    const second = served();
+    const leaving = post();
+    const { socket } = await second;
+    leaving.destroy();
+    await once(socket, 'close');
+    goOn();
+    await first;
+    const third = once(post(), 'response');
+    expect(((await third) as [IncomingMessage])[0].statusCode).toBe(200);
+    const tokens = await store.read.all(sql`SELECT id FROM access_tokens WHERE client_id = 'client one'`);
+    expect(tokens).toHaveLength(2);
   });
 
   it('refuses other media types and methods', async () => {

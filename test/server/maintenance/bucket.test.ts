@@ -3,8 +3,10 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { openDataLocation } from '../../../src/server/maintenance/datalocation.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
+import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
+import { postgresTest } from '../../support/postgres.ts';
 import { describeS3 } from '../../support/s3.ts';
-import { check, filesIn, linesOf, makePractice, scratch, WORK } from './practices.ts';
+import { check, filesIn, linesOf, makePractice, own, scratch, WORK } from './practices.ts';
 
 let place: Awaited<ReturnType<typeof scratch>>;
 let base: string;
@@ -38,6 +40,15 @@ await describeS3('files in a bucket', (s3) => {
     const report = await backUp(there, again, { ...WORK, version: '1' });
     expect(report).toMatchObject({ files: (await filesIn(join(backup, 'files'))).length, problems: [] });
     expect(linesOf(await check({ data: again }, { deep: true }))).toEqual([]);
+  });
+
+  postgresTest('may stand there before their documents do, beside a database, too', async (database) => {
+    for (const [name, value] of Object.entries(s3.env)) vi.stubEnv(name, value);
+    await (await openPostgresStore(database.url)).close();
+    const files = `s3://${s3.bucket}/beside`;
+    const opened = await openDataLocation({ data: join(place.path, 'beside'), database: own(database), files });
+    await opened.close();
+    expect([opened.served, opened.keepsYoung]).toEqual([false, true]);
   });
 
   it('of a storage that is away are no finding', async () => {

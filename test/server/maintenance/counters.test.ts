@@ -1,7 +1,12 @@
 import { mkdir } from 'node:fs/promises';
+import sql from 'sql-template-tag';
 import { expect, it } from 'vitest';
-import { writeCounters } from '../../../src/server/maintenance/copy/counters.ts';
+import { readCounters, writeCounters } from '../../../src/server/maintenance/copy/counters.ts';
+import { contentTables } from '../../../src/server/maintenance/tables.ts';
+import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
+import { readSchema } from '../../../src/server/store/schema/introspection.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
+import { postgresTest } from '../../support/postgres.ts';
 import { inDatabase, sharedPractice } from './practices.ts';
 
 const practice = sharedPractice();
@@ -19,5 +24,19 @@ it('a copy gives no number again where its source is behind its own rows', async
     await store.write((tx) => writeCounters(tx, 'sqlite', [], [{ table: 'x', last: given }]));
     expect(last()).toEqual({ seq: after });
   }
+  await store.close();
+});
+
+postgresTest('a counter that has given nothing is none: the first number is not skipped', async ({ url }) => {
+  const store = await openPostgresStore(url);
+  const tables = contentTables(await readSchema(store.read, 'postgres'));
+  const counters = async () =>
+    (await readCounters(store.read, 'postgres', tables)).filter(({ table }) => table === 'async_deliveries');
+  expect(await counters()).toEqual([]);
+  await store.write((tx) =>
+    tx.run(sql`INSERT INTO async_deliveries (org, correlation_id, operation, after_id, total, created_at)
+      VALUES (1, 'c', 'patients.async', 0, 0, 'now')`),
+  );
+  expect(await counters()).toEqual([{ table: 'async_deliveries', last: 1 }]);
   await store.close();
 });

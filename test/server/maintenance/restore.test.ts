@@ -131,6 +131,14 @@ describe('what was restored', () => {
     });
   });
 
+  postgresTest('in PostgreSQL has its files in the data folder where no other place is named', async (database) => {
+    const to = { data: fresh(), database: own(database) };
+    expect(await restore(practice.backup, to, WORK)).toMatchObject({ problems: [] });
+    const names = async (of: string) => (await filesIn(join(of, 'files'))).map((file) => basename(file));
+    expect(await names(to.data)).toEqual(await names(practice.backup));
+    expect(linesOf(await check(to, { deep: true }))).toEqual([]);
+  });
+
   postgresTest('in PostgreSQL answers the same, and can be backed up to a folder again', async (database) => {
     const files = fresh();
     const url = own(database);

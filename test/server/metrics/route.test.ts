@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import { mountMetrics } from '../../../src/server/metrics/route.ts';
+import { mountMetrics, type ToldMetrics } from '../../../src/server/metrics/route.ts';
 import { PATIENTS, TOKENS } from '../../support/ids.ts';
 import { testService } from '../../support/service.ts';
 
@@ -56,6 +56,15 @@ describe('GET /metrics', () => {
     expect(await samples(app, 'molar_http_request_duration_seconds_count')).toMatchObject(expected);
   });
 
+  it('tells how long requests took, in seconds', async () => {
+    const { app, call } = await service();
+    const began = performance.now();
+    await call('GET', '/patients');
+    const [sum = 0] = Object.values(await samples(app, 'molar_http_request_duration_seconds_sum'));
+    expect(sum).toBeGreaterThan(0);
+    expect(sum).toBeLessThanOrEqual((performance.now() - began) / 1000);
+  });
+
   it('tells nothing of whom and what was asked for', async () => {
     const { app, call } = await service();
     await call('GET', '/patients', { query: { filter: 'lastName==Secretname' } });
@@ -88,6 +97,56 @@ describe('GET /metrics', () => {
     const shared = (await samples(app, 'molar_store_commits_total'))['']! - commits['']!;
     expect(shared).toBeGreaterThanOrEqual(1);
     expect(shared).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('metrics of other parts', () => {
+  const store = { counts: { writes: 0, commits: 0 } };
+
+  it('that count are told alike to everybody who asks at the same time', async () => {
+    const app: FastifyInstance = fastify();
+    opened.push(app);
+    mountMetrics(app, store, [
+      {
+        name: 'molar_told_total',
+        help: 'Told.',
+        kind: 'counter',
+        label: 'what',
+        read: async () => new Map([['x', 5]]),
+      },
+    ]);
+    const told = () => samples(app, 'molar_told_total');
+    expect(await Promise.all([told(), told(), told()])).toEqual(Array(3).fill({ '{what="x"}': 5 }));
+  });
+
+  it('tell of the connections of a database each by its name, and of none where there are none', async () => {
+    const connections = () => ({ open: 7, idle: 4, waiting: 2 });
+    const apps = [{ ...store, connections }, store].map((each) => {
+      const app: FastifyInstance = fastify();
+      opened.push(app);
+      mountMetrics(app, each);
+      return app;
+    });
+    const told = (app: FastifyInstance) =>
+      Promise.all(['open', 'idle', 'waiting'].map((name) => samples(app, `molar_database_connections_${name}`)));
+    const of = (...values: number[]) => values.map((value) => ({ '': value }));
+    expect(await Promise.all(apps.map(told))).toEqual([of(7, 4, 2), [{}, {}, {}]]);
+  });
+
+  it('of a server of several processes say since when its first one has run', async () => {
+    const app: FastifyInstance = fastify();
+    opened.push(app);
+    const began = 'process_start_time_seconds';
+    const older = ({ requests, others }: ToldMetrics): ToldMetrics => ({
+      requests,
+      others: others.map((metric) => ('name' in metric && metric.name === began ? withValue(metric, 1000) : metric)),
+    });
+    const withValue = (metric: object, value: number) => ({ ...metric, values: [{ value, labels: {} }] });
+    mountMetrics(app, store, [], undefined, {
+      ofOthers: async (own) => [older(own)],
+      isCountedElsewhere: () => false,
+    });
+    expect(await samples(app, began)).toEqual({ '': 1000 });
   });
 });
 

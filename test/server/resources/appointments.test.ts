@@ -201,6 +201,19 @@ describe('missed appointments (specification, States and transitions; D28)', () 
     expect(rowOf(await service.call('GET', `/appointments/${id}`)).status).toBe('BROKEN');
   });
 
+  it('stay closed when they are changed, and when the open one of their appointment is deleted', async () => {
+    const { id } = await posted({ status: 'BROKEN' });
+    await put(id, { status: 'HERE' });
+    const closed = service.clock.text();
+    const changed = await service.call('PUT', '/missedappointments/1', { body: { reasonCancelled: 'Ill' } });
+    expect(rowOf(changed)).toMatchObject({ reasonCancelled: 'Ill', rescheduledOn: closed });
+    await put(id, { status: 'BROKEN' });
+    await service.call('DELETE', '/missedappointments/2');
+    await put(id, { status: 'NO_SHOW' });
+    await put(id, { status: 'HERE' });
+    expect(await summary()).toEqual([['BROKEN', closed]]);
+  });
+
   it.each<[WireRecord, string]>([
     [{ status: 'HERE' }, 'field.choice status'],
     [{ status: null }, 'field.missing status'],

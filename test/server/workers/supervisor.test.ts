@@ -36,7 +36,7 @@ afterEach(async () => {
   failing.clear();
 });
 
-async function start(): Promise<RunningServer> {
+async function start(more: object = {}): Promise<RunningServer> {
   const options = {
     workers: 2,
     port: 0,
@@ -49,6 +49,7 @@ async function start(): Promise<RunningServer> {
       started.push(new Worker());
       return started.at(-1) as unknown as ChildProcess;
     },
+    ...more,
   };
   server = await supervise(options as unknown as SuperviseOptions);
   return server;
@@ -129,6 +130,18 @@ it('leaves nothing behind when it ends: no connection that waits, no folder of s
   await close();
   await expect.poll(() => waiting.every(({ closed }) => closed)).toBe(true);
   expect(existsSync(folder)).toBe(false);
+});
+
+it('has each process read its certificate again at SIGHUP, and leaves the signal to others after its end', async () => {
+  const others = process.listeners('SIGHUP');
+  const { url, close } = await start({ tls: { cert: 'none', key: 'none' } });
+  expect(url).toMatch(/^https:/);
+  const kills = started.map((worker) => vi.spyOn(worker, 'kill').mockImplementation(() => undefined));
+  process.emit('SIGHUP');
+  expect(kills.map(({ mock }) => mock.calls)).toEqual([[['SIGHUP']], [['SIGHUP']]]);
+  for (const kill of kills) kill.mockRestore();
+  await close();
+  expect(process.listeners('SIGHUP')).toEqual(others);
 });
 
 it('kills what has not ended after 22 seconds', async () => {

@@ -102,6 +102,30 @@ describe('the turn of an image', () => {
   });
 });
 
+describe('of the limits of a server', () => {
+  const partOf = (role: Role, rateLimit = 100) => newWorker(role, 2, 4).worker.appOptions({ rateLimit }, {});
+
+  it('a peer has its part of the failed sign-ins; the writer counts all of them, also those of readers', () => {
+    expect((['peer', 'writer', 'reader'] as const).map((role) => partOf(role).attempts)).toEqual([0.25, 1, 1]);
+  });
+
+  it('a reader takes the rate from the writer, where there is one, and hands over what it does not answer', () => {
+    const shares = ({ limit, handOver }: ReturnType<typeof partOf>) => [limit !== undefined, handOver !== undefined];
+    expect((['peer', 'writer', 'reader'] as const).map((role) => shares(partOf(role)))).toEqual([
+      [false, false],
+      [false, false],
+      [true, true],
+    ]);
+    expect(shares(partOf('reader', 0))).toEqual([false, true]);
+  });
+
+  it('only peers take turns of images from the supervisor, since of the others one works on them', () => {
+    const roles = ['peer', 'writer', 'reader'] as const;
+    const hasTurns = roles.map((role) => newWorker(role).worker.folder.budgetPart?.images !== undefined);
+    expect(hasTurns).toEqual([true, false, false]);
+  });
+});
+
 it.each([2, 3, 8])('%i processes have one budget of answers together, and one of them tells of the store', (count) => {
   const rolesOf = (kind: 'peers' | 'readers') =>
     Array.from({ length: count }, (_, at): Role => (kind === 'peers' ? 'peer' : at === 0 ? 'writer' : 'reader'));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Files } from '../../../../src/server/files/files.ts';
 import { FilesUnavailable } from '../../../../src/server/files/files.ts';
 import { openFiles } from '../../../../src/server/files/open.ts';
+import { leftOpenBelow } from '../../../support/descriptors.ts';
 import { describeS3, type S3Server } from '../../../support/s3.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -82,11 +83,12 @@ await describeS3('a bucket', (s3) => {
   const prefix = () => `${s3.bucket}/${used}/3f/${NAME}`;
   const local = () => readdir(join(data, 'uploads'));
 
-  it('gets a small file in one request, and nothing before it is secured', async () => {
-    await stage(NAME, Buffer.from('x'));
+  it('gets a small file in one request, and nothing before it is secured; nothing of it is here then', async () => {
+    const path = await stage(NAME, Buffer.from('x'));
     expect(s3.requests).toEqual([]);
     await files.persist([NAME]);
     expect(s3.requests).toEqual([`PUT ${prefix()}`, `HEAD ${prefix()}`]);
+    expect([(await stat(path)).size, leftOpenBelow(data)]).toEqual([0, []]);
   });
 
   it('gets a large file in parts, each signed with its hash', async () => {
@@ -130,6 +132,7 @@ await describeS3('a bucket', (s3) => {
     expect(await unavailable(files.persist([NAME]))).toBe('ECONNRESET');
     s3.failing();
     expect([await files.size(NAME), await listed(), await unfinished(s3)]).toEqual([undefined, [], 0]);
+    expect(leftOpenBelow(data)).toEqual([]);
     await files.discard(NAME);
     expect(await local()).toEqual([]);
   });

@@ -75,11 +75,17 @@ describe('an entry', () => {
     }),
   );
 
-  preparedTest('has its place soon after its commit, without anybody who asks for it', (database) =>
-    withStore(database, async (store) => {
-      await store.appendLogs([entry(1, 1)]);
-      await expect.poll(() => stored(database)).toMatchObject([{ id: 1 }]);
-    }),
+  preparedTest(
+    'has its place soon after its commit, without anybody who asks for it, however many there are',
+    (database) =>
+      withStore(database, async (store) => {
+        await store.appendLogs([entry(1, 1)]);
+        await expect.poll(() => stored(database)).toMatchObject([{ id: 1 }]);
+        // More than get their places together, and nothing is committed after them.
+        await store.appendLogs(Array.from({ length: 1234 }, (_, at) => entry(1, at + 2)));
+        const placed = async () => (await stored(database)).filter(({ id }) => id > 0).length;
+        await expect.poll(placed).toBe(1235);
+      }),
   );
 
   preparedTest('that is committed long after later ones gets a place behind them', (database) =>

@@ -6,6 +6,7 @@ import { RESOURCES } from '../../../../src/catalog/catalog.ts';
 import { tableOf } from '../../../../src/server/store/layout.ts';
 import { writtenTables } from '../../../../src/server/store/sqlite/countcache.ts';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
+import type { Store } from '../../../../src/server/store/store.ts';
 import { openConnection } from '../../../../src/sqlite/open.ts';
 
 test.each<[string, string[]]>([
@@ -64,22 +65,43 @@ test('a commit of a store drops the numbers of the tables it wrote, and no other
   }
 });
 
-test('what another process commits drops all numbers, also when a write of ours comes right after it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'molar-numbers-'));
-  folders.push(folder);
-  const store = await openSqliteStore(folder, { serving: true });
-  const other = openConnection(join(folder, 'molar.sqlite'));
-  const insert = (type: string) => `INSERT INTO sequences (org, type, last_id) VALUES (1, '${type}', 1)`;
-  try {
-    const first = store.countCache('patients');
-    other.exec(insert('a'));
-    const second = store.countCache('patients');
-    expect(second).not.toBe(first);
-    other.exec(insert('b'));
-    await store.write((tx) => tx.run({ sql: insert('c'), text: insert('c'), values: [] }));
-    expect(store.countCache('patients')).not.toBe(second);
-  } finally {
-    other.close();
-    await store.close();
-  }
-});
+/** Inserts a row as a request does, and as an import does, on a connection of its own. */
+const WRITES: [string, (store: Store, sql: string) => Promise<unknown>][] = [
+  ['a write', (store, sql) => store.write((tx) => tx.run({ sql, text: sql, values: [] }))],
+  [
+    'a bulk load',
+    (store, sql) =>
+      store.write(async (tx) => {
+        const { restore } = await tx.beginBulkLoad(['sequences']);
+        await tx.run({ sql, text: sql, values: [] });
+        await restore();
+      }),
+  ],
+];
+
+test.each(WRITES)(
+  'what another process commits drops all numbers, also when %s of ours comes right after it',
+  async (_, write) => {
+    const folder = mkdtempSync(join(tmpdir(), 'molar-numbers-'));
+    folders.push(folder);
+    const store = await openSqliteStore(folder, { serving: true });
+    const other = openConnection(join(folder, 'molar.sqlite'));
+    const insert = (type: string) => `INSERT INTO sequences (org, type, last_id) VALUES (1, '${type}', 1)`;
+    try {
+      const first = store.countCache('patients');
+      other.exec(insert('a'));
+      const second = store.countCache('patients');
+      expect(second).not.toBe(first);
+      other.exec(insert('b'));
+      await write(store, insert('c'));
+      const third = ['patients', 'sequences'].map((table) => store.countCache(table));
+      expect(third[0]).not.toBe(second);
+      await write(store, insert('d'));
+      expect(store.countCache('patients')).toBe(third[0]);
+      expect(store.countCache('sequences')).not.toBe(third[1]);
+    } finally {
+      other.close();
+      await store.close();
+    }
+  },
+);

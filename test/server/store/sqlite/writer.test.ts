@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import { GroupWriter } from '../../../../src/server/store/sqlite/writer.ts';
 import type { Transaction } from '../../../../src/server/store/store.ts';
 import { type Connection, openConnection } from '../../../../src/sqlite/open.ts';
@@ -169,6 +170,21 @@ describe('GroupWriter', () => {
     const names = Array.from({ length: 700 }, (_, n) => `n${n}`);
     await Promise.all(names.map((name) => writer.submit(insert(name))));
     expect(stored()).toEqual(names);
+  });
+
+  it('has the rows of logs of a group once, and none of a write in it that failed', async () => {
+    const store = await openSqliteStore(folder, { serving: false });
+    const tell = (n: number) =>
+      store.write(async (tx) => {
+        await tx.append({ log: 'stream', values: [1, 'key', 'now', null, String(n), '', null, n, null] });
+        if (n === 2) throw new Error('no');
+      });
+    await Promise.allSettled([1, 2, 3].map(tell));
+    expect(await store.read.all(sql`SELECT seq, payload FROM stream_messages ORDER BY seq`)).toEqual([
+      { seq: 1, payload: '1' },
+      { seq: 2, payload: '3' },
+    ]);
+    await store.close();
   });
 
   it('keeps exactly the writes it acknowledges (property)', async () => {
