@@ -24,7 +24,7 @@ describe('the output of a command of the shell', () => {
   it('is not waited for after an abort', async (context) => {
     need(context, 'posixShell');
     const aborting = new AbortController();
-    const running = runShell('sleep 600', aborting.signal);
+    const running = runShell('exec sleep 600', aborting.signal);
     aborting.abort(new Error('stop'));
     await expect(running).rejects.toThrow('stop');
   });
