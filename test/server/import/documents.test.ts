@@ -141,6 +141,15 @@ it('an image is not made of a document that may not be stored', async () => {
   await service.close();
 });
 
+it('an import in parts that has a document which may not be stored is refused before it is decided', async () => {
+  const service = await testService(bareRecords());
+  const importing = importInParts(service.service, [paper(PDF), paper('!', { id: 10 })]);
+  await expect(importing).rejects.toMatchObject({ problems: [{ line: 2, field: 'file.content' }] });
+  expect(await service.service.store.read.all(sql`SELECT name FROM imports`)).toEqual([]);
+  expect(await filesOf(service)).toEqual([]);
+  await service.close();
+});
+
 it('an import at once that is refused leaves no files', async () => {
   const service = await testService([]);
   const lines = [...bareRecords(), paper(PDF), image({ ...CROP, width: 0 }), line('Referral', { id: 0 })];

@@ -233,6 +233,15 @@ describe('a refused import', () => {
     await expect(service.import([...many, last])).rejects.toMatchObject({ total: 129 });
   });
 
+  it('tells a line without a type from one whose type there is not', async () => {
+    const problems = await refused(service, [{ id: 1 }, { type: 7 }, { type: 'Patient' }]);
+    expect(problems.map(({ message }) => message.replace(/ Types: .*$/, ''))).toEqual([
+      'The line has no type.',
+      'The line has no type.',
+      'Patient is not a type.',
+    ]);
+  });
+
   it('tells an organization that is not named from one that cannot be', async () => {
     const problems = await refused(service, [{ type: 'Referral', id: 1 }, line('Referral', { id: 1 }, 'x y')]);
     expect(problems.map(({ message }) => message)).toEqual([

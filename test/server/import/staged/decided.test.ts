@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { patients } from '../../../../src/catalog/resources/patients.ts';
 import { numberRecords } from '../../../../src/server/import/lines.ts';
 import type { PaceLimits } from '../../../../src/server/import/staged/pace.ts';
+import { ImportResumer } from '../../../../src/server/import/staged/resumer.ts';
 import { importStaged, resumeImports, waitForClaim } from '../../../../src/server/import/staged/stagedimport.ts';
 import { blankRecord } from '../../../../src/server/rendering.ts';
 import type { Service } from '../../../../src/server/service.ts';
@@ -200,6 +201,28 @@ describe('while an import is decided and not published in full', () => {
     );
     await expect(goOn(first, ending.signal)).rejects.toThrow('aborted');
     expect(await service.service.store.read.all(sql`SELECT id FROM patients WHERE org > 2`)).toHaveLength(3);
+    await goOn();
+    expect(idsOf(await seen(NEW, TOKEN))).toEqual(IDS);
+  });
+
+  it('so does one whose end has begun, which goes on with it by itself', async () => {
+    await decided(RECORDS);
+    await claim.release();
+    let closing: Promise<void> | undefined;
+    const resumer: ImportResumer = new ImportResumer(
+      watched(
+        () => {},
+        () => {
+          closing ??= resumer.close();
+        },
+      ),
+      () => {},
+    );
+    resumer.start();
+    await vi.waitUntil(() => closing !== undefined);
+    await closing;
+    expect(await waiting()).toHaveLength(1);
+    claim = counting(await waitForClaim(service.service.store));
     await goOn();
     expect(idsOf(await seen(NEW, TOKEN))).toEqual(IDS);
   });

@@ -52,6 +52,22 @@ it('looks one at a time, and its end waits for what it is at', async () => {
   expect(calls).toEqual({ claimed: 1, released: 1 });
 });
 
+it('leaves imports to another process that has the claim, and tells of no fault after its end', async () => {
+  const busy = open(true, async () => undefined);
+  busy.resumer.start();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([busy.calls.claimed, busy.faults]).toEqual([2, []]);
+  await busy.resumer.close();
+  let fail = (_error: Error) => {};
+  const ending = open(true, () => new Promise((_, reject) => (fail = reject)));
+  ending.resumer.start();
+  await vi.advanceTimersByTimeAsync(0);
+  const closing = ending.resumer.close();
+  fail(new Error('away'));
+  await closing;
+  expect(ending.faults).toEqual([]);
+});
+
 it('removes what others have left with its second look, and then once an hour', async () => {
   const { resumer, calls, claim } = open(false, async () => claim);
   resumer.start();
