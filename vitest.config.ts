@@ -22,7 +22,7 @@ export default defineConfig(async () => ({
     sequence: { shuffle: { tests: true }, seed: seedOfCommit() },
     globalSetup: './test/support/setup.ts',
     setupFiles: './test/support/worker.ts',
-    // What one group has compiled, the others and the next run find on disk: a short run takes a quarter less.
+    // What one group has compiled, the others and the next run find on disk; `vitest --clearCache` empties it.
     experimental: { fsModuleCache: true },
     // Under load, to remove what a run has made takes a while.
     teardownTimeout: 60 * SECOND,
@@ -62,7 +62,7 @@ const SAME_ON_BOTH = [
   // What they decide, they decide before they ask; every statement that they have run, other files of the group have run
   // too (recorded on 28 November 2026: 2,930 statements, leaving out numbers and how many values they take).
   'test/server/events/!(listing|statemachine).test.ts',
-  'test/server/resources/!(transactions).test.ts',
+  'test/server/resources/!(transactions|twopractices).test.ts',
   'test/server/reports/{aging/amounts,aging/demo,aging/within,openings/openings,openings/query}.test.ts',
   'test/server/reports/production/{delivery,query}.test.ts',
   'test/server/{budgets/fairness,budgets/images,import/audited,import/lines,import/runs}.test.ts',

@@ -6,8 +6,8 @@ import { availableParallelism } from 'node:os';
 import { IN_PROCESS, node, vitest } from './vitest.mjs';
 
 /**
- * Long forms: the arguments of vitest, and the variables that say how long where they are not set already; `seeds` are
- * those for the first seed and for how many there are, which all processors share.
+ * Long forms: the arguments of vitest, and the variables that say how long where they are not set already. `seeds`: the
+ * variables for the first seed and for their number; the processors share these seeds.
  */
 const FORMS = {
   unit: { args: ['--project', 'unit'] },
@@ -50,17 +50,22 @@ function failedBefore() {
 }
 
 async function form({ args, env, seeds }, more) {
+  const shares = seeds === undefined ? [{}] : sharesOf(seeds, { ...env, ...process.env });
+  if (shares.length === 0) {
+    process.stderr.write(`${seeds.join(' and ')} must be whole numbers, 1 or more.\n`);
+    return 2;
+  }
   const code = await node(['bin/prepare.mjs']);
   if (code !== 0) return code;
-  const shares = seeds === undefined ? [{}] : sharesOf(seeds, { ...env, ...process.env });
   const codes = await Promise.all(shares.map((own) => vitest([...args, ...more], env, own)));
   return Math.max(...codes);
 }
 
-/** The variables of each process: seeds that follow each other, nearly as many as those of any other. */
+/** The variables of each process: consecutive seeds; the shares differ by one at most. None where one is no number. */
 function sharesOf([first, runs], env) {
   const [from, all] = [Number(env[first]), Number(env[runs])];
-  const count = Math.max(1, Math.min(availableParallelism(), all));
+  if (![from, all].every((number) => Number.isSafeInteger(number) && number > 0)) return [];
+  const count = Math.min(availableParallelism(), all);
   const begins = Array.from({ length: count + 1 }, (_, index) => Math.round((all * index) / count));
   return begins
     .slice(1)

@@ -117,7 +117,7 @@ it('while nothing can be written is told of all the same, as soon as that is pos
 it('refusals that are counted together are told of when the server ends before the second does', async () => {
   const data = await mkdtemp(join(tmpdir(), 'molar-refusals-'));
   const attacked = await testService([...bareRecords(), ...tokenRecords()], { data });
-  for (let n = 0; n < 12; n++) await attacked.call('GET', '/patients', { token: `guess-${n}` });
+  await Promise.all(Array.from({ length: 12 }, (_, n) => attacked.call('GET', '/patients', { token: `guess-${n}` })));
   await attacked.close();
   const again = await testService([], { data });
   const refusals = (await storedEntries(again)).filter(({ operation }) => operation === 'refused');

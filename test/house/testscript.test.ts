@@ -84,6 +84,10 @@ describe('a long form', () => {
     expect(shares({ MOLAR_SIMULATION_SEED: '8', MOLAR_SIMULATION_RUNS: '1' })).toEqual([[8, 1]]);
   });
 
+  it.each(['0', '', '1.5', 'x'])('is refused with %j seeds', (runs) => {
+    expect(run(['simulation'], { MOLAR_SIMULATION_RUNS: runs })).toMatchObject({ status: 2, lines: [''] });
+  });
+
   it('fails when one of its processes does', () => {
     expect(run(['simulation'], { EXIT_OF_1: '1' }).status).toBe(1);
     expect(run(['simulation']).status).toBe(0);

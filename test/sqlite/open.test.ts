@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { isDriverFault, isSafeVersion, openConnection, sqlitePackage } from '../../src/sqlite/open.ts';
 import { OWNER_ONLY } from '../support/capabilities.ts';
 import { leftOpenBelow } from '../support/descriptors.ts';
@@ -10,8 +10,8 @@ let folder: string;
 const at = (name: string) => join(folder, name);
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-sqlite-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 test.each([
   ['v20.19.0', 'better-sqlite3'],
@@ -55,19 +55,29 @@ test.each([
   expect(isSafeVersion(version)).toBe(expected);
 });
 
-test('what is committed is on the disk when that is said, and nobody else can read it, also in journals', async () => {
+/** A connection to a database with a journal, until the test is finished. */
+function ownConnection() {
   const connection = openConnection(at('own.sqlite'));
+  onTestFinished(() => void connection.close());
   connection.pragma('journal_mode = WAL');
   connection.exec('CREATE TABLE t (id INTEGER PRIMARY KEY)');
+  return connection;
+}
+
+test('a commit waits for the disk, foreign keys are not checked, and temporary tables are in files', () => {
+  const connection = ownConnection();
   const settings = ['synchronous', 'foreign_keys', 'temp_store'].map((name) =>
     connection.pragma(name, { simple: true }),
   );
   // FULL; off; in files, not in memory.
   expect(settings).toEqual([2, 0, 1]);
+});
+
+test('nobody else can read a database and its journals', async () => {
+  ownConnection();
   const names = await readdir(folder);
   expect(names.sort()).toEqual(['own.sqlite', 'own.sqlite-shm', 'own.sqlite-wal']);
   for (const name of names) expect([name, (await stat(at(name))).mode & 0o777]).toEqual([name, OWNER_ONLY.file]);
-  connection.close();
 });
 
 test('what cannot be opened is told with its file, not made and not left open', async () => {

@@ -41,7 +41,7 @@ const PYTHON = process.env.MOLAR_TEST_SWIFT_PYTHON ?? '/usr/bin/python3';
 
 const PROGRAM = join(import.meta.dirname, 's3server.py');
 
-/** To find it takes a quarter of the time that it takes to load it. */
+/** Finding it takes a quarter of the time of loading it. */
 const FINDS_SWIFT = 'import importlib.util as u; exit(u.find_spec("swift.obj.mem_server") is None)';
 const WITHOUT = 'needs Swift: install python3-swift, or name a Python that has it in MOLAR_TEST_SWIFT_PYTHON';
 

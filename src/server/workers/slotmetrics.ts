@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { countersOf, type ToldMetrics } from '../metrics/route.ts';
 
 /** Milliseconds that a process may take to tell its metrics; then what it told last counts. */
@@ -30,7 +29,8 @@ export class SlotMetrics {
 
   /** The same, and what the present process tells; `ask` asks it. */
   async all(ask: () => Promise<ToldMetrics>): Promise<ToldMetrics[]> {
-    const late = sleep(METRICS_MS, undefined, { ref: false });
+    // By the global timers, as `pause` does, and no reason for the process to stay.
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, METRICS_MS, undefined).unref());
     const told = await Promise.race([ask(), late]).catch(() => undefined);
     if (told !== undefined) this.keep(told);
     return [...(this.last === undefined ? [] : [this.last]), ...(await this.ended())];

@@ -1,9 +1,21 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { editorOf } from '../../../src/cli/process/editor.ts';
 import { runShell } from '../../../src/cli/process/shell.ts';
 import { need } from '../../support/capabilities.ts';
 
 const { signal } = new AbortController();
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 describe('the output of a command of the shell', () => {
   it('is all that it printed', async (context) => {
@@ -24,9 +36,14 @@ describe('the output of a command of the shell', () => {
   it('is not waited for after an abort', async (context) => {
     need(context, 'posixShell');
     const aborting = new AbortController();
-    const running = runShell('exec sleep 600', aborting.signal);
+    const folder = await mkdtemp(join(tmpdir(), 'molar-shell-'));
+    const file = join(folder, 'pid');
+    const running = runShell(`echo $$ > "${file}.new"; mv "${file}.new" "${file}"; exec sleep 600`, aborting.signal);
+    await expect.poll(() => existsSync(file)).toBe(true);
+    const pid = Number(await readFile(file, 'utf8'));
     aborting.abort(new Error('stop'));
     await expect(running).rejects.toThrow('stop');
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 });
 

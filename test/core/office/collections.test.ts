@@ -27,7 +27,7 @@ it.each<[Overdue, object]>([
   [90, { 1: 100, 7: 75, 10: 1 }],
   [60, { 1: 100, 2: 200, 7: 75, 10: 1 }],
   [30, { 1: 100, 2: 200, 3: 300, 7: 75, 10: 1 }],
-])('who has owed for more than %i days, over all locations and less what they have paid', (over, expected) => {
+])('lists who has owed for more than %i days, over all locations and less what they have paid', (over, expected) => {
   const rows = overdueRows(LOCATIONS, over);
   expect(Object.fromEntries(rows.map((row) => [row['patient.id'], row.overdueCents]))).toEqual(expected);
   expect(rows.map((row) => row['patient.id'])).toEqual(Object.keys(expected).map(Number));

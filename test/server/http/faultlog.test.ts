@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { buildApp } from '../../../src/server/http/app.ts';
 import { openLog } from '../../../src/server/log.ts';
 import type { Store } from '../../../src/server/store/store.ts';
@@ -16,9 +16,9 @@ let lines: Record<string, unknown>[];
 
 beforeEach(async () => {
   service = await testService(bareRecords());
+  onTestFinished(() => service.close());
   lines = [];
 });
-afterEach(() => service.close());
 
 /** Asks an app on the service, some of whose store fails, and gives what it logged beside the answers. */
 async function faultsOf(url: string, broken: Partial<Store>): Promise<Record<string, unknown>[]> {
@@ -63,17 +63,18 @@ it('a caller who leaves within a body is no fault of the server', async () => {
     behindProxy: false,
     rateLimit: 0,
   });
+  onTestFinished(() => app.close());
   const failed = new Promise((resolve) => app.addHook('onError', async (request) => resolve(request.url)));
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
   const from = `Authorization: Bearer ${TOKENS.full}\r\nOrganization-ID: ${ORGANIZATION}`;
   const head = `POST /api/v1/patients HTTP/1.1\r\nHost: a\r\n${from}`;
   const socket = connect(Number(port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
   socket.write(`${head}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
   // Its headers have been read when the body is waited for.
   await once(app.server, 'request');
   socket.destroy();
   expect(await failed).toBe('/api/v1/patients');
-  await app.close();
   expect(lines).toEqual([]);
 });
 

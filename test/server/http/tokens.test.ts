@@ -158,6 +158,7 @@ describe('POST /oauth/client_credential/accesstoken (D4)', () => {
       const headers = { 'content-type': 'application/json' };
       return request(url + PATH.slice(1), { method: 'POST', agent: false, headers })
         .on('error', () => {})
+        .on('response', (response) => response.resume())
         .end(body);
     };
     const served = async () => ((await once(asked.app.server, 'request')) as [IncomingMessage])[0];
@@ -167,7 +168,7 @@ describe('POST /oauth/client_credential/accesstoken (D4)', () => {
     const gone = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    // The first one is checked until the second one has left.
+    // The check of the first lasts until the second has left.
     const begun = new Promise<void>((resolve) => {
       vi.spyOn(store, 'write').mockImplementationOnce(async (work, org) => {
         resolve();

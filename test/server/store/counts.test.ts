@@ -83,7 +83,7 @@ onBothStores('A bulk load counts what it writes beside others, and nothing when 
   const load = (end: () => void) =>
     store.write(async (tx) => {
       const indexes = await tx.beginBulkLoad(['patients']);
-      // At more places than one statement counts.
+      // At more locations than one statement can count.
       for (let id = 100; id < 700; id++)
         await putRecord(tx, 1 + (id % 2), patients, patient(id, [1, 2, 1000 + id][id % 3] ?? null), {}, undefined);
       for (let id = 100; id < 200; id++) await removeRecord(tx, 1 + (id % 2), patients, id);

@@ -102,7 +102,7 @@ describe('the turn of an image', () => {
   });
 });
 
-describe('of the limits of a server', () => {
+describe('the limits of a server', () => {
   const partOf = (role: Role, rateLimit = 100) => newWorker(role, 2, 4).worker.appOptions({ rateLimit }, {});
 
   it('a peer has its part of the failed sign-ins; the writer counts all of them, also those of readers', () => {

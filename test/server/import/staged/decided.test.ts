@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { patients } from '../../../../src/catalog/resources/patients.ts';
 import { numberRecords } from '../../../../src/server/import/lines.ts';
 import type { PaceLimits } from '../../../../src/server/import/staged/pace.ts';
@@ -205,7 +205,7 @@ describe('while an import is decided and not published in full', () => {
     expect(idsOf(await seen(NEW, TOKEN))).toEqual(IDS);
   });
 
-  it('so does one whose end has begun, which goes on with it by itself', async () => {
+  it('a server that goes on with it and ends leaves the rest, too', async () => {
     await decided(RECORDS);
     await claim.release();
     let closing: Promise<void> | undefined;
@@ -218,8 +218,9 @@ describe('while an import is decided and not published in full', () => {
       ),
       () => {},
     );
+    onTestFinished(() => resumer.close());
     resumer.start();
-    await vi.waitUntil(() => closing !== undefined);
+    await expect.poll(() => closing === undefined).toBe(false);
     await closing;
     expect(await waiting()).toHaveLength(1);
     claim = counting(await waitForClaim(service.service.store));

@@ -30,7 +30,7 @@ it('long runs of new records leave the same at once and in parts, and so does wh
   expect(inParts).toEqual(atOnce);
 });
 
-it('so do referred patients, some of them stored, some named and some both, claims of others, and deletions', async () => {
+it('referred patients, stored or named or both, claims of others and deletions leave the same at once and in parts', async () => {
   const own = (n: number, by?: number) =>
     line('PatientV1', {
       ...{ id: big(9000 + n), firstName: 'P', lastName: `No ${n}` },
@@ -53,7 +53,7 @@ it('so do referred patients, some of them stored, some named and some both, clai
   expect(inParts).toEqual(atOnce);
 });
 
-it('so do more changes than are read at once, none of them in a run', async () => {
+it('more changes than are read at once, none of them in a run, leave the same at once and in parts', async () => {
   const missed = (n: number) => line('MissedAppointmentV1', { id: big(20_000 + n), patient: { id: PATIENTS.ann } });
   const pairs = Array.from({ length: 260 }, (_, n) => [
     line('PatientV1', { id: big(9000 + n), firstName: 'P', lastName: `No ${n}` }),

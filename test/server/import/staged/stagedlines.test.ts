@@ -35,7 +35,7 @@ it('lines are written 500 at a time', async () => {
   expect(asked).toEqual([500, 1]);
 });
 
-it('they are written before they take more than some 4 million characters', async () => {
+it('lines are written before they take more than some 4 million characters', async () => {
   const { staged, asked } = open();
   const own = 'the-import'.length + 'PatientV1'.length;
   const half = 'x'.repeat(2_000_000 - own);

@@ -81,7 +81,7 @@ describe('an entry', () => {
       withStore(database, async (store) => {
         await store.appendLogs([entry(1, 1)]);
         await expect.poll(() => stored(database)).toMatchObject([{ id: 1 }]);
-        // More than get their places together, and nothing is committed after them.
+        // More than are given places at once.
         await store.appendLogs(Array.from({ length: 1234 }, (_, at) => entry(1, at + 2)));
         const placed = async () => (await stored(database)).filter(({ id }) => id > 0).length;
         await expect.poll(placed).toBe(1235);

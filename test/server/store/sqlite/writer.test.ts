@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import sql from 'sql-template-tag';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import { GroupWriter } from '../../../../src/server/store/sqlite/writer.ts';
 import type { Transaction } from '../../../../src/server/store/store.ts';
@@ -16,6 +16,7 @@ let writer: GroupWriter;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-writer-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
   writing = openConnection(join(folder, 'test.sqlite'));
   writing.pragma('journal_mode = WAL');
   writing.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE)');
@@ -27,7 +28,6 @@ afterEach(async () => {
   await writer.idle();
   reading.close();
   writing.close();
-  await rm(folder, { recursive: true });
 });
 
 const insert = (name: string) => (tx: Transaction) => tx.run(sql`INSERT INTO t (name) VALUES (${name})`);
@@ -174,6 +174,7 @@ describe('GroupWriter', () => {
 
   it('has the rows of logs of a group once, and none of a write in it that failed', async () => {
     const store = await openSqliteStore(folder, { serving: false });
+    onTestFinished(() => store.close());
     const tell = (n: number) =>
       store.write(async (tx) => {
         await tx.append({ log: 'stream', values: [1, 'key', 'now', null, String(n), '', null, n, null] });
@@ -184,7 +185,6 @@ describe('GroupWriter', () => {
       { seq: 1, payload: '1' },
       { seq: 2, payload: '3' },
     ]);
-    await store.close();
   });
 
   it('keeps exactly the writes it acknowledges (property)', async () => {
