@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadDriver } from '../../src/sqlite/open.ts';
 import { OWNER_ONLY } from '../support/capabilities.ts';
 import { makeMirror } from '../support/mirrorfile.ts';
+import { isRunning } from '../support/processes.ts';
 import { molarIn } from './inprocess.ts';
 import {
   connection,
@@ -185,11 +186,11 @@ test.each(['the command alone', 'both, the process that reads first'])(
     // Ctrl+C goes to both, in whichever order.
     if (to !== 'the command alone' && reader !== undefined) {
       process.kill(reader, 'SIGINT');
-      await expect.poll(() => isAlive(reader)).toBe(false);
+      await expect.poll(() => isRunning(reader)).toBe(false);
     }
     child.kill('SIGINT');
     expect([await ended, await stdout, await stderr]).toEqual([130, '', expect.stringContaining('Interrupted')]);
-    await expect.poll(() => isAlive(reader)).toBe(false);
+    await expect.poll(() => isRunning(reader)).toBe(false);
   },
 );
 
@@ -203,14 +204,6 @@ async function secondsOf(pid: number): Promise<number> {
   const [, fields = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ');
   const [user, system] = fields.split(' ').slice(11, 13).map(Number);
   return ((user ?? 0) + (system ?? 0)) / 100;
-}
-
-function isAlive(pid: number | undefined): boolean {
-  try {
-    return pid !== undefined && process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 test('four hundred thousand rows fit into memory that could not hold them', async () => {

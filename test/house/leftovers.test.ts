@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { onPostgres } from '../support/postgres.ts';
+import { isRunning } from '../support/processes.ts';
 import { testPostgres } from '../support/services.ts';
 import { ROOT } from './tree.ts';
 
@@ -85,14 +86,6 @@ function schemas(name: string): Promise<number | null> {
     const pattern = `molar_test_${name}_%`;
     return (await client.query('SELECT 1 FROM pg_namespace WHERE nspname LIKE $1', [pattern])).rowCount;
   });
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 it('a run of tests leaves nothing, nor does one that was killed once the next has run', async () => {

@@ -2,9 +2,10 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { isRunning } from '../../support/processes.ts';
 import { molarIn } from '../inprocess.ts';
 import { molar, PATIENT, RUN, serve, workplace, writeFixture } from '../molar.ts';
-import { Connection, isRunning, onSqlite, onStores, processesOf, together } from './together.ts';
+import { Connection, onSqlite, onStores, processesOf, together } from './together.ts';
 
 const TAG = (tagText: string) => ({ tagText, tagType: 'PAYMENT_TAG', isPredefined: false });
 

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { isRunning } from '../../support/processes.ts';
 import { expectRecords, write } from '../cluster/writers.ts';
 import { molarIn } from '../inprocess.ts';
 import { PATIENT, serve } from '../molar.ts';
-import { Connection, isRunning, onSqlite, onStores, processesOf, together } from './together.ts';
+import { Connection, onSqlite, onStores, processesOf, together } from './together.ts';
 
 const WRITERS = 4;
 /** What writers do at least; they go on until so many processes were killed. */

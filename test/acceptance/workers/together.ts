@@ -95,15 +95,6 @@ export function processesOf({ child }: Served): number[] {
     .toSorted((a, b) => a - b);
 }
 
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

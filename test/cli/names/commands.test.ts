@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import type { OutgoingRequest } from '../../../src/core/transport/send.ts';
 import { problem, success } from '../../core/transport/script.ts';
 import { need } from '../../support/capabilities.ts';
 import { runCommand, type World } from '../runcommand.ts';
-import { namesEnv } from './namesenv.ts';
+import { editor, namesEnv } from './namesenv.ts';
 
 const TEXT = `kind,id,name,timezone,order
 location,5,Main Street,America/Denver,1
@@ -29,14 +29,6 @@ const [list, learn, imported, edit] = [
   runs('names:import', NamesImport),
   runs('names:edit', NamesEdit),
 ];
-
-/** An editor, whose file has a space in its path, that runs a line on the file. */
-const editor = (line: string) => {
-  const path = join(mkdtempSync(join(tmpdir(), 'an editor ')), 'editor.sh');
-  writeFileSync(path, `#!/bin/sh\n${line}\n`);
-  chmodSync(path, 0o700);
-  return `'${path}' -x`;
-};
 
 describe('names list', () => {
   it('has every row, ids exact', async () => {

@@ -1,20 +1,16 @@
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import NamesEdit from '../../../src/commands/names/edit.ts';
 import { need } from '../../support/capabilities.ts';
 import { runCommand } from '../runcommand.ts';
-import { namesEnv } from './namesenv.ts';
+import { editor, namesEnv } from './namesenv.ts';
 
 it('names edit loses nothing that another command writes while the editor is open', async (context) => {
   need(context, 'posixShell');
-  const editor = join(mkdtempSync(join(tmpdir(), 'molar-editor-')), 'editor.sh');
-  const lines = ['echo "location,6,Other," >>"$MOLAR_CONFIG_DIR/names/default.csv"', 'sed -i s/Main/Edited/ "$1"'];
-  writeFileSync(editor, ['#!/bin/sh', ...lines, ''].join('\n'));
-  chmodSync(editor, 0o700);
+  const lines = ['echo "location,6,Other," >>"$MOLAR_CONFIG_DIR/names/default.csv"', 'sed -i s/Main/Edited/ "$2"'];
   const env = namesEnv('kind,id,name,timezone\nlocation,5,Main,UTC\n', {
-    EDITOR: editor,
+    EDITOR: editor(lines.join('\n')),
     PATH: process.env.PATH ?? '',
   });
   const ran = await runCommand('names:edit', NamesEdit, [], { env });

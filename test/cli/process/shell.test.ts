@@ -6,16 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { editorOf } from '../../../src/cli/process/editor.ts';
 import { runShell } from '../../../src/cli/process/shell.ts';
 import { need } from '../../support/capabilities.ts';
+import { isRunning } from '../../support/processes.ts';
 
 const { signal } = new AbortController();
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 describe('the output of a command of the shell', () => {
   it('is all that it printed', async (context) => {
@@ -43,7 +36,7 @@ describe('the output of a command of the shell', () => {
     const pid = Number(await readFile(file, 'utf8'));
     aborting.abort(new Error('stop'));
     await expect(running).rejects.toThrow('stop');
-    await expect.poll(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 });
 

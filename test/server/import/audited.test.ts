@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { patientPages } from '../../../src/server/audit/patienttrail.ts';
 import { type Entry, entriesOf, storedEntries } from '../../contract/trail.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, PATIENTS } from '../../support/ids.ts';
-import { bareRecords, line } from '../../support/practice.ts';
+import { bareRecords, line, organizationRecords } from '../../support/practice.ts';
 import { sharedService, testService } from '../../support/service.ts';
 
 const service = sharedService(bareRecords);
@@ -88,8 +88,7 @@ it('names very many that are neighbours, and everybody where they are too many t
 });
 
 it('names the patients of each organization that comes with it into a store without any', async () => {
-  const organization = (id: string) => ({ type: 'Organization', id, timezone: 'UTC' });
-  const lines = [organization(ORGANIZATION), organization(OTHER_ORGANIZATION), person(5), person(9), person(5)];
+  const lines = [...organizationRecords(), person(5), person(9), person(5)];
   const more = [line('Location', { id: 3, name: 'Nobody' }), person(7, OTHER_ORGANIZATION)];
   const fresh = await testService([...lines, ...more]);
   const own = (await storedEntries(fresh)).filter(({ operation }) => operation === 'server.import');

@@ -3,11 +3,10 @@ import { importRecords } from '../../../src/server/import/importer.ts';
 import { numberRecords } from '../../../src/server/import/lines.ts';
 import type { Store, Transaction } from '../../../src/server/store/store.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION } from '../../support/ids.ts';
-import { line } from '../../support/practice.ts';
+import { line, organizationRecords } from '../../support/practice.ts';
 import { testService } from '../../support/service.ts';
 import { allMessages } from '../stream/told.ts';
 
-const organization = (id: string) => ({ type: 'Organization', id, timezone: 'UTC' });
 const people = (from: number, count: number, own = ORGANIZATION) =>
   Array.from({ length: count }, (_, n) =>
     line('PatientV1', { id: from + n, firstName: 'P', lastName: `No ${from + n}` }, own),
@@ -17,7 +16,7 @@ const missed = (from: number, count: number) =>
 
 /** How many records of an import into an empty store the database itself tells of, run by run, and what it runs. */
 async function importing(lines: readonly Readonly<Record<string, unknown>>[]) {
-  const records = [organization(ORGANIZATION), organization(OTHER_ORGANIZATION), ...lines];
+  const records = [...organizationRecords(), ...lines];
   const service = await testService([]);
   const { store } = service.service;
   const runs: number[] = [];
