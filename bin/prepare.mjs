@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Installs and builds what is missing or stale in a checkout; `--build` builds in any case. Plain Node, no packages.
+// Installs and builds what is missing or stale in a checkout; `--build` builds in any case, and `--packages` only installs.
+// Plain Node, no packages.
 import './oldnode.mjs';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,6 +25,7 @@ import { billOfMaterials, SBOM_ARGUMENTS } from './sbom.mjs';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 const FORCED = process.argv.includes('--build');
+const PACKAGES_ONLY = process.argv.includes('--packages');
 const ROOT = resolve(import.meta.dirname, '..');
 const LOCK = join(ROOT, '.prepare.lock');
 const FRESH = join(ROOT, 'dist.new');
@@ -232,6 +234,7 @@ function isRunning(pid) {
 
 async function prepare() {
   if (!isInstalled()) await install();
+  if (PACKAGES_ONLY) return;
   // npm leaves an optional package out, without a word, when it cannot be installed for whatever reason.
   if (!isThere() && !isLinked()) await npm(['install', '--no-save', ...INSTALLING], { mayFail: true });
   const digest = inputsDigest();
@@ -241,7 +244,7 @@ async function prepare() {
 }
 
 try {
-  const ready = !FORCED && isInstalled() && (await hasSqlite()) && isBuilt(inputsDigest());
+  const ready = isInstalled() && (PACKAGES_ONLY || (!FORCED && (await hasSqlite()) && isBuilt(inputsDigest())));
   if (!ready) await locked(prepare);
 } catch (error) {
   say(error instanceof Failed ? error.message : error.stack);

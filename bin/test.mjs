@@ -37,8 +37,9 @@ function script(name) {
 
 /** Everything; `more` goes to vitest, such as a folder of tests. */
 async function everything(more) {
-  if ((await node(['bin/prepare.mjs'])) !== 0) return failedBefore();
-  const checks = await Promise.all([script('lint'), script('types')]);
+  if ((await node(['bin/prepare.mjs', '--packages'])) !== 0) return failedBefore();
+  // The checks keep one processor busy while SQLite is compiled on another.
+  const checks = await Promise.all([node(['bin/prepare.mjs']), script('lint'), script('types')]);
   if (checks.some((code) => code !== 0)) return failedBefore();
   return vitest(more);
 }

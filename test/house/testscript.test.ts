@@ -41,8 +41,8 @@ describe('npm test', () => {
   it('builds, checks, and runs the tests that are named', () => {
     const { status, lines } = run(['test/core']);
     expect(status).toBe(0);
-    expect(lines.slice(1, 3).toSorted()).toEqual(['npm run --silent lint', 'npm run --silent types']);
-    expect([lines[0], ...lines.slice(3)]).toEqual(['prepare', 'vitest run test/core']);
+    expect(lines.slice(1, 4).toSorted()).toEqual(['npm run --silent lint', 'npm run --silent types', 'prepare']);
+    expect([lines[0], ...lines.slice(4)]).toEqual(['prepare --packages', 'vitest run test/core']);
   });
 
   it.each(['prepare', 'lint', 'types'])('tests nothing after a failure of %s, and says that one failed', (what) => {
