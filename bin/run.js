@@ -10,7 +10,7 @@ const KINDS = '--help list get count create update delete report upload download
 const NEVER_ENDED = 13;
 
 if (process.getBuiltinModule === undefined) fail(TOO_OLD);
-else run(process.argv.slice(2));
+else void run(process.argv.slice(2));
 
 async function run(argv) {
   const { existsSync } = process.getBuiltinModule('node:fs');

@@ -82,7 +82,7 @@ describe('while one organization asks for hundreds of things at once', () => {
 
   beforeEach(() => {
     done = 0;
-    requestTurn('honest');
+    void requestTurn('honest');
     const asks = Array.from({ length: 400 }, async () => {
       await requestTurn('hostile');
       done++;
@@ -120,7 +120,7 @@ describe('while one organization asks for hundreds of things at once', () => {
   it('goes on with them beside one that asks without end', async () => {
     let turns = 0;
     for (; done < 800 && turns < 2000; turns++) {
-      requestTurn('honest');
+      void requestTurn('honest');
       await fairTurn('honest');
     }
     expect(done).toBe(800);

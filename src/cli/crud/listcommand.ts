@@ -136,14 +136,14 @@ abstract class ListCommand extends ResourceCommand {
         onRestart: (reason) => void (query.plan.format === 'json' || this.note(`Starting over: ${reason}.`)),
       });
       await increment?.complete(readFrom);
-      progress.stop();
+      await progress.stop();
       const zone = zoneNote(query.plan, flags, context);
       if (zone !== undefined) await this.note(zone);
       await this.note(exportSummary(receipt, resource, path, increment));
       const unproved = unprovedText(receipt.proof, resource);
       if (unproved !== undefined) await this.note(unproved);
     } finally {
-      progress.stop();
+      await progress.stop();
     }
   }
 

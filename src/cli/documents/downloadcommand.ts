@@ -138,7 +138,7 @@ export abstract class DownloadCommand extends MolarCommand {
         if ('file' in result) yield result.file;
       }
     } finally {
-      progress.stop();
+      await progress.stop();
     }
   }
 

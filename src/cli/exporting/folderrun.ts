@@ -199,7 +199,7 @@ async function exportOne(
   } catch (cause) {
     return { outcome: { planned, ...target, status: 'failed', failure: failureOf(cause), interrupted } };
   } finally {
-    progress.stop();
+    await progress.stop();
   }
 }
 

@@ -43,7 +43,7 @@ export async function keepContents(
   try {
     return await keepFiles({ folder, store, downloading, owner: lockOwner(context.clock) });
   } finally {
-    progress.stop();
+    await progress.stop();
   }
 }
 

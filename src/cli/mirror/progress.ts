@@ -11,7 +11,7 @@ export function readingProgress(context: Context, isQuiet: boolean, note: (line:
   const collect = periodicCollector();
   return {
     onTable: ({ resource }: MirrorTable) => {
-      shown?.stop();
+      void shown?.stop();
       records = 0;
       shown = new RowProgress(context, isQuiet, resource.many);
     },

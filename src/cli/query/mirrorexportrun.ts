@@ -123,7 +123,7 @@ async function exportOne(
     const failure = cause instanceof QueryFault ? queryFailure(cause, '') : failureOf(cause);
     return { ...notTried(planned), status: 'failed', failure };
   } finally {
-    progress.stop();
+    await progress.stop();
   }
 }
 

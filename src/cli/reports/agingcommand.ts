@@ -145,7 +145,7 @@ export abstract class AgingCommand extends ResourceCommand {
         signal.throwIfAborted();
       }
     } finally {
-      progress.stop();
+      await progress.stop();
     }
     const [first] = without;
     if (found.length === 0 && first !== undefined) await confirmWithoutData(first, client, signal);

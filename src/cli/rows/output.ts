@@ -61,7 +61,7 @@ export async function writeRows(writing: RowWriting): Promise<void> {
       },
     });
   } finally {
-    progress.stop();
+    await progress.stop();
   }
   if (hidden.length > 0) await note(`The terminal is too narrow for: ${hidden.join(', ')}. ${narrower}`);
   const zone = total === 0 ? undefined : zoneNote(plan, flags, context);

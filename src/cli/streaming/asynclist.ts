@@ -61,7 +61,7 @@ export async function listAsync(
         });
         return limited(rows, plan.limit);
       } finally {
-        progress.stop();
+        await progress.stop();
       }
     },
   });

@@ -62,7 +62,7 @@ export class Slot {
   /** Replaces the process whenever it ends, from now on. */
   keepRunning(): void {
     const { run, options, seat } = this;
-    run?.ended.then(async (how) => {
+    void run?.ended.then(async (how) => {
       this.metrics.end();
       if (this.ending) return;
       options.note('error', 'a worker ended', { worker: seat.number, ...how });

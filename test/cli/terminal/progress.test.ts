@@ -48,8 +48,7 @@ describe('the progress of transfers', () => {
     progress.onDone();
     await settled();
     expect(shown.at(-1)).toBe('Uploaded 1 of 2 files, 0.0 of 100.0 MB');
-    progress.stop();
-    await settled();
+    await progress.stop();
     expect(shown.at(-1)).toBe('');
   });
 
@@ -58,8 +57,7 @@ describe('the progress of transfers', () => {
     const progress = new ByteProgress(context, { doing: 'Uploaded', files: 2, quiet: true });
     time.now = 5000;
     progress.onBytes(5_000_000);
-    progress.stop();
-    await settled();
+    await progress.stop();
     expect(shown).toEqual([]);
   });
 });

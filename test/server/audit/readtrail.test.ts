@@ -122,8 +122,8 @@ describe('a read in buffered mode', () => {
   it('is refused from the first entry on that cannot be written; none is lost, and none written twice', async () => {
     const { reads, written, faults, state } = trail('buffered');
     state.failing = true;
-    reads.disclose(entry(1));
-    reads.disclose(entry(2));
+    void reads.disclose(entry(1));
+    void reads.disclose(entry(2));
     await vi.advanceTimersByTimeAsync(150);
     expect(reads.isWritable).toBe(false);
     expect(() => reads.disclose(entry(3))).toThrow('cannot be written');
@@ -184,7 +184,7 @@ describe('noted entries', () => {
     const { reads, written } = trail('buffered');
     for (let n = 0; n < 9999; n++) reads.note(entry(n));
     expect(reads.takesNotes).toBe(true);
-    reads.disclose(entry(9999));
+    void reads.disclose(entry(9999));
     expect([reads.takesNotes, reads.isWritable]).toEqual([false, true]);
     expect(() => reads.admit()).toThrow('cannot be written');
     // What has happened already is noted all the same.

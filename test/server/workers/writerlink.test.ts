@@ -119,7 +119,7 @@ it('that is closed while there is no writer reaches none any more', async () => 
   expect(vi.getTimerCount()).toBe(1);
   link.close();
   const reached = vi.fn();
-  link.reached.then(reached);
+  void link.reached.then(reached);
   const { served } = await writer();
   vi.advanceTimersByTime(1000);
   // Whoever connects later is seen: the link would have been before.

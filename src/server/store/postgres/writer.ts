@@ -99,7 +99,7 @@ export class LaneWriter {
 
   private track(running: Promise<void>): void {
     this.running.add(running);
-    running.finally(() => this.running.delete(running));
+    void running.finally(() => this.running.delete(running));
   }
 
   private async drain(name: string, lane: Lane): Promise<void> {
@@ -189,7 +189,7 @@ export class LaneWriter {
   /** Runs a job so that it leaves no trace when it fails, and adds what it has noted. */
   private async runApart(connection: Connection, job: Job, noted: Noted[]): Promise<() => void> {
     const tx = new PostgresTransaction(connection, false);
-    sent(connection.command('SAVEPOINT request'));
+    void sent(connection.command('SAVEPOINT request'));
     try {
       const value = await job.work(tx);
       const own = await tx.noted();
