@@ -199,6 +199,23 @@ describe('a query of a mirror in PostgreSQL', () => {
     await expect(running).rejects.toThrow('enough');
     while ((await count()) > 0);
   });
+
+  postgresTest('leaves no connection that is there only after it was given up', async (database) => {
+    await made(database);
+    const url = new URL(database.url);
+    url.searchParams.set('application_name', 'given-up');
+    const connected = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'given-up'`;
+    const count = async () => (await onPostgres((client) => client.query(connected))).rows[0].n;
+    await onPostgres(async (client) => {
+      await client.query('BEGIN; LOCK TABLE _mirror');
+      const ended = new AbortController();
+      const running = read({ ...database, url: String(url) }, 'SELECT 1', { signal: ended.signal });
+      await expect.poll(count).toBe(1);
+      ended.abort(new Error('enough'));
+      await expect(running).rejects.toThrow('enough');
+    }, database.url);
+    await expect.poll(count).toBe(0);
+  });
 });
 
 const REFUSED = [
