@@ -1,7 +1,8 @@
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { json, run } from './archives.ts';
-import { connection, PATIENT, RUN, type Served, serve, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, PATIENT, type Served, serve, writeFixture } from './molar.ts';
 
 /** The version that the copy of an archive says it is. */
 const BEFORE = '0.0.9';
@@ -24,11 +25,10 @@ export async function workOverUpdate(folder: string, place: string, bare: Record
   const data = ['--data', join(place, 'kept')];
   const serveHere = (...more: string[]) =>
     serve(place, [...data, ...more], join(before, 'lib/bin/run.js'), env, program);
-  const lines = async ({ url }: Served, words: readonly (readonly string[])[], start: readonly string[] = []) => {
-    const [first = program, ...rest] = start;
+  const lines = async ({ url }: Served, words: readonly (readonly string[])[]) => {
     const printed: string[] = [];
     for (const each of words) {
-      const { stdout, stderr } = await run(first, [...rest, ...each], {
+      const { stdout, stderr } = await run(program, each, {
         cwd: place,
         env: { ...env, ...connection(url) },
       });
@@ -57,14 +57,12 @@ export async function workOverUpdate(folder: string, place: string, bare: Record
   await fresh.stop();
   await rm(before, { recursive: true });
   const rest = await serve(place, data);
-  const removed = await lines(
-    rest,
-    [
-      ['config', 'get', 'pageSize'],
-      ['patients', 'count'],
-    ],
-    [process.execPath, RUN],
-  );
+  const removed: string[] = [];
+  for (const words of [
+    ['config', 'get', 'pageSize'],
+    ['patients', 'count'],
+  ])
+    removed.push((await molarIn(place, words, { ...env, ...connection(rest.url) })).stdout.trim());
   await rest.stop();
   return { oldVersion, newVersion, removed };
 }

@@ -145,11 +145,12 @@ it('copies of everything and an import are entries of whoever ran the command', 
 });
 
 it('the export has its members in order, and lists as words of a cell', async () => {
-  const { url, stop } = await started('--import', 'fixture.ndjson', '--data', 'data', '--audit', 'buffered');
+  const { url, stop, log } = await started('--import', 'fixture.ndjson', '--data', 'data', '--audit', 'buffered');
   await request(url, '/patients?filter=lastName==Smith&pageSize=500&lastId=0');
   await request(url, '/patients?pageSize=3&lastId=0');
   await (await fetch(`${url}/api/v1/patients`)).text();
   await stop();
+  expectMode(log(), 'buffered');
   const { stdout } = await run('audit', 'export', '--data', 'data');
   const lines = stdout.trim().split('\n');
   const members = ['id', 'at', 'organization', 'who', 'address', 'requestId', 'operation', 'ids', 'patients', 'count'];
@@ -167,6 +168,15 @@ it('the export has its members in order, and lists as words of a cell', async ()
   expect(csv.find((line) => line.includes(`,${PATIENT}-${PATIENT + 2},`))).toBeDefined();
 });
 
+/** The start line of a server's log tells how its audit log is written. */
+function expectMode(log: string, mode: string): void {
+  const lines = log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  expect(lines).toContainEqual(expect.objectContaining({ msg: 'listening', audit: mode }));
+}
+
 it('a backup that cannot be noted is not made', async () => {
   expect((await run('import', 'fixture.ndjson', '--data', 'data')).code).toBe(0);
   const connection = openConnection(join(place.path, 'data', 'molar.sqlite'));
@@ -176,23 +186,8 @@ it('a backup that cannot be noted is not made', async () => {
   expect((await run('audit', 'export', '--data', 'data')).stdout).toBe('');
 });
 
-describe('the start line of the log', () => {
-  it.each([
-    [[], 'strict'],
-    [['--audit', 'buffered'], 'buffered'],
-  ])('tells with %j that it is %s', async (flags, mode) => {
-    const served = await started('--data', 'data', ...flags);
-    await served.stop();
-    const lines = (await served.errors)
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines).toContainEqual(expect.objectContaining({ msg: 'listening', audit: mode }));
-  });
-});
-
 it('a log that cannot be written stops reading until it can', async () => {
-  const { url, stop } = await started('--import', 'fixture.ndjson', '--data', 'data');
+  const { url, stop, log } = await started('--import', 'fixture.ndjson', '--data', 'data');
   const script = (text: string) => {
     const connection = openConnection(join(place.path, 'data', 'molar.sqlite'));
     connection.exec(text);
@@ -208,4 +203,5 @@ it('a log that cannot be written stops reading until it can', async () => {
   await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
   expect((await request(url, '/patients')).status).toBe(200);
   await stop();
+  expectMode(log(), 'strict');
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connection, molar, PATIENT } from './molar.ts';
+import { connection, molar } from './molar.ts';
 import { servedPractice } from './servedpractice.ts';
 
 const practice = servedPractice(3);
@@ -15,26 +15,17 @@ const WIDE = Buffer.from(`\uFEFF${NAMES.replace('Main Street', 'Æble Street')}`
 describe('the built program', { shuffle: false }, () => {
   it.each<[line: string, code: number, stdout: RegExp, stderr?: RegExp, input?: string | Uint8Array]>([
     ['server clients create --for 5f3c0ffee0000000000000a1 --json', 0, /"clientSecret":"molar_secret_/],
-    ['server keys list --json', 0, /^\[\{"id":"\w+","createdAt":/],
     ['server keys rotate --json', 0, /^\{"id":"\w+"\}\n$/],
-    [`server audit patient ${PATIENT}`, 0, / server\.import /],
     ['server audit verify', 0, /^\d+ entries, 1 to \d+: unchanged\.\nCheckpoints: \d+\nEnd: \d+:[\da-f]{64}\n$/],
     ['server backup copy', 0, /^Backed up \d+ rows and 0 files, .* SHA-256 of its database: [\da-f]{64}\n$/s],
     ['server restore copy', 0, /^Restored \d+ rows and 0 files to .*again, compared with the backup and checked\.\n/],
     ['mirror sync patients --to m.db --json', 0, /"added":3/],
-    [
-      'mirror status --to m.db --json',
-      0,
-      /"resource":"patients","table":"patients","rows":3,"deleted":0,"complete":true/,
-    ],
     ['mirror verify --to m.db', 0, /^$/, /m\.db is an exact copy\. The receipt is .*m\.db\.verify\.json\.\n$/],
     ['mirror export patients --from m.db --to files', 0, /^$/, /^Exported 1 file to files: 3 rows, /],
     ['query SELECT+count(*)+AS+n+FROM+patients --from m.db --csv', 0, /^n\n3\n$/],
     ['names import -', 0, /^$/, /^1 added, 0 changed, 0 removed\.\n$/, NAMES],
-    ['names list --csv', 0, /^location,7000000000005,Main Street,/m],
     ['names import -', 0, /^$/, /^0 added, 1 changed, 0 removed\.\n$/, WIDE],
     ['names list --csv', 0, /^location,7000000000005,Æble Street,/m],
-    ['export bookmarks list --json', 0, /^\[\]\n$/],
     ['documents delete 1 --yes --csv', 4, /^$/, /^Error: Not found \(HTTP 404\): There is no document 1 /],
   ])('runs %s', async (line, code, stdout, stderr = /^$/, input = '') => {
     const words = line.split(' ').map((word) => word.replaceAll('+', ' '));

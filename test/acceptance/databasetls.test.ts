@@ -5,6 +5,7 @@ import { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { AUTHORITY, CertificateFolder, hasOpenssl, SERVER } from '../support/certificates.ts';
 import { postgresTest } from '../support/postgres.ts';
+import { molarIn } from './inprocess.ts';
 import { molar, workplace } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
@@ -57,8 +58,10 @@ function at(url: string, host: string, port: number | string, more = ''): string
   return changed.href + more;
 }
 
-async function migrate(url: string, env: Readonly<Record<string, string>> = {}) {
-  const { code, stderr } = await molar(place.path, ['server', 'migrate-schema', '--database', url, '--json'], env);
+/** By the program where the environment, which the driver reads too, says something. */
+async function migrate(url: string, env?: Readonly<Record<string, string>>) {
+  const run = env === undefined ? molarIn : molar;
+  const { code, stderr } = await run(place.path, ['server', 'migrate-schema', '--database', url, '--json'], env);
   return { code, message: stderr };
 }
 

@@ -7,7 +7,7 @@ import { exit, molar, start, text, workplace } from './molar.ts';
 /** What makes a folder the temporary one: the first elsewhere, the others on Windows. */
 const temporary = (path: string) => ({ TMPDIR: path, TEMP: path, TMP: path });
 
-// That it ends by itself without --keep is said by installed.test.ts.
+// That it ends by itself without --keep is said by test/cli/serving/demo.test.ts.
 test('the demo runs a working day, gets a document back byte for byte, answers until it is interrupted, and cleans up', async (context) => {
   need(context, 'signals');
   const place = await workplace();

@@ -170,7 +170,7 @@ postgresTest(
   async (database) => {
     const gate = await gateTo(database);
     const data = ['--database', gate.url, '--files', 'files'];
-    await writeFixture(place.path, 2500);
+    await writeFixture(place.path, 600);
     const run = async (...args: string[]) => {
       const { code, stderr } = await molarIn(place.path, [...args, ...data]);
       expect(code, stderr).toBe(0);

@@ -112,7 +112,7 @@ test('Ctrl-C keeps what came, for the next run', async () => {
 test('however often it is killed, every document is there once in the end and nothing else', async () => {
   const documents = Array.from({ length: 60 }, (_, index) => index + 1);
   Object.assign(host, { size: 40_000, documents });
-  for (const done of [1, 7, 20, 21, 45]) {
+  for (const done of [1, 20, 21]) {
     const child = begin('--all', '--dir', 'in', '--quiet');
     const files = async () => (await inside()).filter((name) => name.endsWith('.pdf')).length;
     await until(child, async () => (await files()) >= done);

@@ -19,12 +19,11 @@ const crlf = (plain: string) => plain.replaceAll('\n', '\r\n');
 
 type Encode = (plain: string) => Buffer;
 
-/** How Windows saves texts; the first one is what the others are compared with. */
+/** How Windows saves texts; the first one is what the others are compared with. More are test/text's. */
 const ENCODINGS: Readonly<Record<string, Encode>> = {
   'UTF-8': (plain) => Buffer.from(plain),
   'UTF-8 with a mark, CRLF': (plain) => Buffer.from(`\ufeff${crlf(plain)}`),
   'UTF-16LE, CRLF': (plain) => Buffer.from(`\ufeff${crlf(plain)}`, 'utf16le'),
-  'UTF-16BE': (plain) => Buffer.from(`\ufeff${plain}`, 'utf16le').swap16(),
 };
 
 /** Every text that a server is given. */

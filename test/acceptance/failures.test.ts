@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { molarHere } from './inprocess.ts';
+import { molarIn } from './inprocess.ts';
 import {
   connection,
   type Ended,
@@ -34,6 +34,8 @@ interface Case {
   readonly name: string;
   readonly args: readonly string[];
   readonly exit: number;
+  /** Whether it is asked of the program: what is told before a command runs, and once what each exit code is. */
+  readonly built?: true;
   readonly env?: (env: Env) => Env;
   readonly source?: string;
   readonly says: RegExp;
@@ -42,12 +44,37 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { name: 'unknown command', args: ['patients', 'lst'], exit: 2, says: /patients list/ },
-  { name: 'topic alone', args: ['patients', '--quiet'], exit: 2, says: /needs a command after it: .*list/ },
-  { name: 'flags alone', args: ['--profile', 'x', 'patients', 'list'], exit: 2, says: /The command comes first/ },
-  { name: 'unknown topic', args: ['patient', 'list'], exit: 2, says: /Did you mean molar patients list\?/ },
+  { name: 'unknown command', args: ['patients', 'lst'], exit: 2, built: true, says: /patients list/ },
+  {
+    name: 'topic alone',
+    args: ['patients', '--quiet'],
+    exit: 2,
+    built: true,
+    says: /needs a command after it: .*list/,
+  },
+  {
+    name: 'flags alone',
+    args: ['--profile', 'x', 'patients', 'list'],
+    exit: 2,
+    built: true,
+    says: /The command comes first/,
+  },
+  {
+    name: 'unknown topic',
+    args: ['patient', 'list'],
+    exit: 2,
+    built: true,
+    says: /Did you mean molar patients list\?/,
+  },
   { name: 'unknown flag', args: ['patients', 'list', '--fitler', 'x'], exit: 2, says: /--filter/ },
-  { name: 'missing argument', args: ['patients', 'get'], exit: 2, says: /missing/, next: /molar patients get \d+/ },
+  {
+    name: 'missing argument',
+    args: ['patients', 'get'],
+    exit: 2,
+    built: true,
+    says: /missing/,
+    next: /molar patients get \d+/,
+  },
   {
     name: 'missing flag',
     args: ['agingbalances', 'report'],
@@ -91,6 +118,7 @@ const CASES: readonly Case[] = [
     name: 'unknown token',
     args: ['patients', 'list'],
     exit: 3,
+    built: true,
     env: (env) => ({ ...env, MOLAR_TOKEN: 'wrong' }),
     says: /token/i,
     next: /molar login/,
@@ -111,11 +139,12 @@ const CASES: readonly Case[] = [
     env: (env) => ({ ...env, MOLAR_TOKEN: READER }),
     says: /model:write/,
   },
-  { name: 'missing record', args: ['patients', 'get', '1'], exit: 4, says: /no patient 1/ },
+  { name: 'missing record', args: ['patients', 'get', '1'], exit: 4, built: true, says: /no patient 1/ },
   {
     name: 'refused by the server',
     args: ['patients', 'update', String(PATIENT), '--preferred-location', '99'],
     exit: 5,
+    built: true,
     source: 'preferredLocation.id',
     says: /no Location 99/,
   },
@@ -123,6 +152,7 @@ const CASES: readonly Case[] = [
     name: 'server down',
     args: ['patients', 'list', '--max-retries', '0'],
     exit: 8,
+    built: true,
     env: (env) => ({ ...env, MOLAR_URL: 'http://127.0.0.1:1' }),
     says: /127\.0\.0\.1:1/,
   },
@@ -150,7 +180,13 @@ const CASES: readonly Case[] = [
     says: /404/,
     next: /MOLAR_URL/,
   },
-  { name: 'output that cannot be written', args: ['patients', 'list', '--out', 'folder'], exit: 9, says: /folder/ },
+  {
+    name: 'output that cannot be written',
+    args: ['patients', 'list', '--out', 'folder'],
+    exit: 9,
+    built: true,
+    says: /folder/,
+  },
   {
     name: 'token over plain http',
     args: ['patients', 'list'],
@@ -168,11 +204,13 @@ const CASES: readonly Case[] = [
   },
 ];
 
-const environment = (entry: Case): Env => (entry.env ?? ((env: Env) => env))({ ...connection(served.url) });
+function run({ built, env = (given) => given }: Case, args: readonly string[]): Promise<Ended> {
+  return (built ? molar : molarIn)(place.path, args, env({ ...connection(served.url) }));
+}
 
 describe.each(CASES)('$name', (entry) => {
   test('for people: exit code, cause and a next step on stderr, nothing on stdout', async () => {
-    const ended = await molar(place.path, entry.args, environment(entry));
+    const ended = await run(entry, entry.args);
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: entry.exit, stdout: '' });
     expect(ended.stderr).toMatch(entry.says);
     expect(ended.stderr).toMatch(/^Error: /);
@@ -182,12 +220,7 @@ describe.each(CASES)('$name', (entry) => {
   });
 
   test('with --json: one object on stderr, the same exit code, nothing on stdout', async () => {
-    const args = [...entry.args, '--json'];
-    // What a mistake on the command line is, the program tells before it runs a command.
-    const ended =
-      entry.exit === 2 || args.includes('--out')
-        ? await molar(place.path, args, environment(entry))
-        : await molarHere(args, environment(entry));
+    const ended = await run(entry, [...entry.args, '--json']);
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: entry.exit, stdout: '' });
     const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
     expect(Object.keys(error)).toEqual(['code', 'message', 'exitCode', 'status', 'requestId', 'errors', 'hint']);

@@ -44,10 +44,8 @@ const UNHELPFUL: Moods = {
 const RATE = 0.3;
 
 const WORLDS: readonly (readonly [string, Partial<Moods>, () => Faults | undefined])[] = [
-  ['a regular service', {}, () => undefined],
   ['an unhelpful service', UNHELPFUL, () => undefined],
-  ['a service that requires a location', { requireLocation: true }, () => undefined],
-  ['a faulty service', {}, () => faultsOf('acceptance', RATE)],
+  ['a faulty service that requires a location', { requireLocation: true }, () => faultsOf('acceptance', RATE)],
 ];
 
 describe.each(WORLDS)('%s', (_name, moods, faults) => {

@@ -2,5 +2,5 @@ import { describe } from 'vitest';
 import { faultyUploads } from '../support/faults/uploadruns.ts';
 
 describe('50 files over a faulty line to a server that takes no notice of keys', () => {
-  faultyUploads(14, { withoutKeys: true });
+  faultyUploads(5, { withoutKeys: true });
 });

@@ -2,5 +2,5 @@ import { describe } from 'vitest';
 import { faultyUploads } from '../support/faults/uploadruns.ts';
 
 describe('50 files over a faulty line', () => {
-  faultyUploads(14);
+  faultyUploads(5);
 });

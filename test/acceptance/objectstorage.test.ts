@@ -8,17 +8,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { testDatabase } from '../support/postgres.ts';
 import { describeS3 } from '../support/s3.ts';
 import { testPostgres } from '../support/services.ts';
-import {
-  connection,
-  molar,
-  ORGANIZATION,
-  PATIENT,
-  type Served,
-  serve,
-  TOKEN,
-  workplace,
-  writeFixture,
-} from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let used = 0;
@@ -39,7 +30,7 @@ interface Document {
 
 async function upload(served: Served, file: string): Promise<Document> {
   const args = ['documents', 'upload', file, '--name', 'scan', '--patient', String(PATIENT), '--json'];
-  const ran = await molar(place.path, args, connection(served.url));
+  const ran = await molarIn(place.path, args, connection(served.url));
   expect([ran.code, ran.stderr]).toEqual([0, '']);
   return JSON.parse(ran.stdout) as Document;
 }
@@ -114,7 +105,7 @@ await describeS3('molar serve --files s3://…', (s3) => {
   });
 
   test('does not start without its bucket, and says what to do', async () => {
-    const ran = await molar(place.path, ['serve', '--port', '0', '--data', 'd', '--files', 's3://nosuch/molar']);
+    const ran = await molarIn(place.path, ['serve', '--port', '0', '--data', 'd', '--files', 's3://nosuch/molar']);
     expect(ran.code).toBeGreaterThan(0);
     expect(ran.stderr).toMatch(/There is no bucket nosuch at http:/);
     expect(ran.stderr).toMatch(/Next: Make the bucket/);
@@ -126,7 +117,7 @@ await describeS3('molar serve --files s3://…', (s3) => {
     try {
       const content = await readFile(join(place.path, 'scan.pdf'));
       const shared = ['--database', database.url, '--files', files];
-      await molar(place.path, ['server', 'import', 'fixture.ndjson', ...shared]);
+      await molarIn(place.path, ['server', 'import', 'fixture.ndjson', ...shared]);
       const [first, second] = [await started(...shared), await started(...shared)];
       const { id } = await upload(first, 'scan.pdf');
       await first.stop('SIGKILL');

@@ -8,7 +8,7 @@ import { servedPractice } from './servedpractice.ts';
 
 const practice = servedPractice(3000, '--rate-limit', '0');
 
-test.each(['csv', 'json', 'ndjson'])('%s through a slow pipe arrives whole', async (format) => {
+test.each(['csv', 'json'])('%s through a slow pipe arrives whole', async (format) => {
   const child = start(practice.path, ['patients', 'list', '--format', format], connection(practice.served.url));
   const chunks: Buffer[] = [];
   const ended = exit(child);
@@ -20,8 +20,7 @@ test.each(['csv', 'json', 'ndjson'])('%s through a slow pipe arrives whole', asy
   expect(await ended).toBe(0);
   expect(output.length).toBeGreaterThan(500_000);
   const lines = output.trimEnd().split('\n');
-  const rows =
-    format === 'json' ? (JSON.parse(output) as unknown[]).length : format === 'csv' ? lines.length - 1 : lines.length;
+  const rows = format === 'json' ? (JSON.parse(output) as unknown[]).length : lines.length - 1;
   expect(rows).toBe(3000);
 });
 

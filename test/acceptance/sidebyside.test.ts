@@ -1,8 +1,21 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { LOCATIONS, PATIENTS, ORGANIZATION as PRACTICE, TOKENS } from '../support/ids.ts';
 import { onPostgres, postgresTest } from '../support/postgres.ts';
+import { bareRecords } from '../support/practice.ts';
 import { buildChanged } from './changedbuild.ts';
-import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
+import {
+  type Ended,
+  molar,
+  ORGANIZATION,
+  PATIENT,
+  type Served,
+  serve,
+  TOKEN,
+  workplace,
+  writeFixture,
+} from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 /** A build whose catalog has a filter key, its index and a field more. */
@@ -131,3 +144,74 @@ postgresTest(
     expect(left).toBe(0);
   },
 );
+
+describe('a practice of the build before, served by the newer one', () => {
+  const changed = () => join(place.path, 'newer');
+  let served: Served;
+
+  beforeAll(async () => {
+    const data = join(place.path, 'data');
+    const lines = bareRecords().map((line) => `${JSON.stringify(line)}\n`);
+    await writeFile(join(place.path, 'practice.ndjson'), lines.join(''));
+    const imported = await molar(place.path, ['server', 'import', 'practice.ndjson', '--data', data]);
+    expect(imported.code).toBe(0);
+    served = await serve(place.path, ['--data', data], newer);
+  });
+  afterAll(() => served?.stop());
+
+  const command = (...args: string[]): Promise<Ended> =>
+    molar(
+      place.path,
+      args,
+      { MOLAR_URL: served.url, MOLAR_TOKEN: TOKENS.full, MOLAR_ORGANIZATION: PRACTICE },
+      '',
+      newer,
+    );
+
+  it('is ready', async () => {
+    const response = await fetch(`${served.url}/readyz`);
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ready' }]);
+  });
+
+  it('takes a change of the field, and finds a record of before and a changed one by the key', async () => {
+    const id = String(PATIENTS.ann);
+    const update = await command(
+      'patients',
+      'update',
+      id,
+      '--set',
+      'pronouns=they/them',
+      '--set',
+      'middleInitial=Q',
+      '--json',
+    );
+    expect(JSON.parse(update.stdout)).toMatchObject({ pronouns: 'they/them', middleInitial: 'Q' });
+    const list = (...args: string[]) =>
+      command('patients', 'list', '--location', String(LOCATIONS.east), '--json', ...args);
+    const ids = ({ stdout }: Ended) => (JSON.parse(stdout) as { id: number }[]).map((row) => row.id);
+    expect(ids(await list('--middle-initial', 'Q'))).toEqual([PATIENTS.ann]);
+    expect(ids(await list('--middle-initial', 'X'))).toEqual([]);
+    const rows = JSON.parse((await list('--fields', 'id,pronouns')).stdout);
+    expect(rows).toEqual([
+      { id: PATIENTS.ann, pronouns: 'they/them' },
+      { id: PATIENTS.bob, pronouns: null },
+      { id: PATIENTS.cleo, pronouns: null },
+    ]);
+  });
+
+  it('has both in help, in OpenAPI and in the man pages', async () => {
+    expect((await command('patients', 'list', '--help')).stdout).toMatch(/--middle-initial=.*\n? *Middle initial/);
+    const openapi = await (await fetch(`${served.url}/openapi.json`)).text();
+    expect(openapi).toContain('middleInitial');
+    expect(openapi).toContain('"pronouns"');
+    expect((await molar(changed(), [], {}, '', join(changed(), 'bin/man.mjs'))).code).toBe(0);
+    const page = (name: string) => readFile(join(changed(), 'man/man1', name), 'utf8');
+    expect(await page('molar-patients-list.1')).toContain('middle\\-initial');
+    expect(await page('molar-patients-create.1')).toContain('pronouns');
+  });
+
+  it('passes the check', async () => {
+    const report = await command('server', 'check', '--data', join(place.path, 'data'), '--json');
+    expect(JSON.parse(report.stdout)).toMatchObject({ ok: true, problems: [] });
+  });
+});

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { issuerKey, TestIssuer } from '../support/issuer.ts';
 import { molarIn } from './inprocess.ts';
-import { connection, molar, ORGANIZATION, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { connection, ORGANIZATION, type Served, serve, workplace, writeFixture } from './molar.ts';
 
 const AUDIENCE = 'molar';
 
@@ -122,7 +122,7 @@ describe('what cannot be used is refused before the server starts', () => {
     ['certificates without TLS', tls, /needs --tls-cert and --tls-key/],
     ['an authority alone', tls.slice(0, 2), /--tls-client-claims is missing/],
   ])('%s', async (_name, flags, reason) => {
-    const ended = await molar(place.path, ['serve', '--port', '0', '--data', 'never', ...flags]);
+    const ended = await molarIn(place.path, ['serve', '--port', '0', '--data', 'never', ...flags]);
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(reason) });
   });
 });

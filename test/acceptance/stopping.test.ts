@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, type TestContext, test } from 'vitest';
 import { testDatabase } from '../support/postgres.ts';
 import { testPostgres } from '../support/services.ts';
+import { molarIn } from './inprocess.ts';
 import { exit, molar, ORGANIZATION, type Served, serve, start, TOKEN, text, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
@@ -31,17 +32,20 @@ async function served(...args: string[]): Promise<Served> {
   return one;
 }
 
-const stop = (...args: string[]) => molar(place.path, ['server', 'stop', '--data', 'd', ...args]);
+const STOP = ['server', 'stop', '--data', 'd'];
+const stop = (...args: string[]) => molarIn(place.path, [...STOP, ...args]);
 const inFolder = (name: string) => join(place.path, 'd', name);
 /** What tells of a server, or asks it to end. */
 const marks = async () => (await readdir(join(place.path, 'd'))).filter((name) => /^server\.(?:json|stop)/.test(name));
 
 test.each([
-  ['one process', []],
-  ['two processes', ['--workers', '2']],
-])('a server of %s ends in order, and has ended when the command has', async (_, args) => {
+  ['one process', [], stop],
+  // By the program, as which the command ends when the server has.
+  ['two processes', ['--workers', '2'], (...more: string[]) => molar(place.path, [...STOP, ...more])],
+])('a server of %s ends in order, and has ended when the command has', async (_, args, stopBy) => {
+  expect(await stop()).toMatchObject({ code: 9, stderr: expect.stringContaining('No such data folder: d.') });
   const { child, url } = await served('--data', 'd', ...args);
-  const stopped = await stop('--json');
+  const stopped = await stopBy('--json');
   expect(stopped).toMatchObject({
     code: 0,
     stderr: expect.stringContaining(`Waiting until the server (process ${child.pid})`),
@@ -51,6 +55,11 @@ test.each([
   expect(existsSync(inFolder('molar.sqlite-wal'))).toBe(false);
   await expect(fetch(url)).rejects.toThrow();
   expect(await exit(child)).toBe(0);
+  expect(await stop()).toMatchObject({
+    code: 4,
+    stdout: '',
+    stderr: expect.stringContaining('No server is running on'),
+  });
   expect(await marks()).toEqual([]);
 });
 
@@ -83,17 +92,6 @@ test('a request that has begun is finished, and the command waits for it', async
   expect(await command).toMatchObject({ code: 0, stdout: expect.stringContaining(`has ended (process ${child.pid})`) });
 });
 
-test('a folder that is not there, and one on which no server runs, are told apart', async () => {
-  expect(await stop()).toMatchObject({ code: 9, stderr: expect.stringContaining('No such data folder: d.') });
-  await (await served('--data', 'd')).stop();
-  expect(await stop()).toMatchObject({
-    code: 4,
-    stdout: '',
-    stderr: expect.stringContaining('No server is running on'),
-  });
-  expect(await marks()).toEqual([]);
-});
-
 test('what a killed server left behind is no server, and stops no later one', async () => {
   const killed = await served('--data', 'd');
   const { id } = JSON.parse(await readFile(inFolder('server.json'), 'utf8'));
@@ -108,21 +106,10 @@ test('what a killed server left behind is no server, and stops no later one', as
   expect(await exit(next.child)).toBe(0);
 });
 
-test('a server that hangs is told of, and ends when it can', async () => {
-  const { child } = await served('--data', 'd');
-  child.kill('SIGSTOP');
-  const late = await stop('--timeout', '1');
-  expect(late).toMatchObject({ code: 7, stdout: '' });
-  expect(late.stderr).toContain(`No server has taken notice within 1 s (process ${child.pid}).`);
-  child.kill('SIGCONT');
-  expect(await exit(child)).toBe(0);
-  expect(await marks()).toEqual([]);
-});
-
 test('a server that dies meanwhile is not said to have ended in order', async () => {
   const { child } = await served('--data', 'd');
   child.kill('SIGSTOP');
-  const command = start(place.path, ['server', 'stop', '--data', 'd']);
+  const command = start(place.path, STOP);
   const [said, ended] = [text(command.stderr), exit(command)];
   await expect.poll(marks).toContainEqual(expect.stringMatching(/^server\.stop-/));
   child.kill('SIGKILL');
@@ -131,10 +118,10 @@ test('a server that dies meanwhile is not said to have ended in order', async ()
   expect(await marks()).toEqual(['server.json']);
 });
 
-test('Ctrl-C ends the waiting, not the server', async () => {
+test('Ctrl-C ends the waiting for a server that hangs, as does a time limit; the server ends when it can', async () => {
   const { child } = await served('--data', 'd');
   child.kill('SIGSTOP');
-  const command = start(place.path, ['server', 'stop', '--data', 'd']);
+  const command = start(place.path, STOP);
   const ended = exit(command);
   await expect.poll(marks).toContainEqual(expect.stringMatching(/^server\.stop-/));
   while (command.exitCode === null) {
@@ -143,6 +130,12 @@ test('Ctrl-C ends the waiting, not the server', async () => {
   }
   expect(await ended).toBe(130);
   expect(child.exitCode).toBeNull();
+  const late = await stop('--timeout', '1');
+  expect(late).toMatchObject({ code: 7, stdout: '' });
+  expect(late.stderr).toContain(`No server has taken notice within 1 s (process ${child.pid}).`);
+  child.kill('SIGCONT');
+  expect(await exit(child)).toBe(0);
+  expect(await marks()).toEqual([]);
 });
 
 test('a server on PostgreSQL is known by the default folder, and a second one there says that it is not', async (context: TestContext) => {
@@ -155,7 +148,7 @@ test('a server on PostgreSQL is known by the default folder, and a second one th
     return one;
   };
   const [first, second] = [await onDatabase(), await onDatabase()];
-  const stopDefault = () => molar(place.path, ['server', 'stop'], env);
+  const stopDefault = () => molarIn(place.path, ['server', 'stop'], env);
   expect(await stopDefault()).toMatchObject({ code: 0 });
   expect(await exit(first.child)).toBe(0);
   expect(await stopDefault()).toMatchObject({ code: 4 });

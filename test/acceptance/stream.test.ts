@@ -31,10 +31,10 @@ afterAll(async () => {
   await place.remove();
 });
 
-test('ten listeners hear every change, in order', async () => {
-  const names = namesOf('ten', 60);
-  const listeners = Array.from({ length: 10 }, () => listener(place.path, [...KEY, '--limit', '60'], env));
-  await connected(served.url, 10);
+test('three listeners hear every change, in order', async () => {
+  const names = namesOf('several', 20);
+  const listeners = Array.from({ length: 3 }, () => listener(place.path, [...KEY, '--limit', '20'], env));
+  await connected(served.url, 3);
   for (const name of names) await rename(served.url, name);
   expect(await Promise.all(listeners.map(({ ended }) => ended))).toEqual(listeners.map(() => 0));
   for (const { lines, errors } of listeners) {
@@ -45,7 +45,7 @@ test('ten listeners hear every change, in order', async () => {
 });
 
 test('a listener that is killed again and again misses nothing', async () => {
-  const names = namesOf('kill', 400);
+  const names = namesOf('kill', 200);
   const args = [...KEY, '--name', 'killed', '--format', 'ndjson'];
   const heard: string[] = [];
   let current = listener(place.path, args, env);
@@ -53,7 +53,7 @@ test('a listener that is killed again and again misses nothing', async () => {
   const writing = (async () => {
     for (const name of names) await rename(served.url, name);
   })();
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) {
     // At whatever place it stands a moment after it heard something.
     await until('a message', () => current.lines.length > 0);
     await sleep(Math.random() * 200);
@@ -61,7 +61,7 @@ test('a listener that is killed again and again misses nothing', async () => {
     await current.ended;
     heard.push(...current.lines);
     current = listener(place.path, args, env);
-    if (round < 4) await rename(served.url, `round${round}`);
+    if (round < 2) await rename(served.url, `round${round}`);
   }
   await writing;
   await rename(served.url, 'last');
@@ -71,7 +71,7 @@ test('a listener that is killed again and again misses nothing', async () => {
   heard.push(...current.lines);
   const once = [...new Set(heard.map(nameIn))];
   expect(once.filter((name) => name.startsWith('kill'))).toEqual(names);
-  expect(once.filter((name) => name.startsWith('round'))).toHaveLength(4);
+  expect(once.filter((name) => name.startsWith('round'))).toHaveLength(2);
   expect(once.at(-1)).toBe('last');
 });
 

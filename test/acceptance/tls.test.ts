@@ -4,6 +4,7 @@ import { chmod, copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { molarIn } from './inprocess.ts';
 import { connection, molar, type Served, serve, workplace, writeFixture } from './molar.ts';
 
 const hasOpenssl = (() => {
@@ -46,14 +47,6 @@ describe('a server with TLS', () => {
     const files = ['-keyout', join(place.path, key), '-out', join(place.path, cert)];
     const kind = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];
     execFileSync('openssl', [...kind, ...files, ...names], { stdio: 'ignore' });
-  }
-
-  async function withKeyOf<T>(mode: number, work: (args: readonly string[]) => Promise<T>): Promise<T> {
-    const loose = join(place.path, 'loose.pem');
-    await rm(loose, { force: true });
-    await copyFile(join(place.path, 'key.pem'), loose);
-    await chmod(loose, mode);
-    return work(['--data', 'h', '--tls-cert', 'cert.pem', '--tls-key', 'loose.pem']);
   }
 
   const portOf = ({ url }: Served) => Number(new URL(url).port);
@@ -101,7 +94,7 @@ describe('a server with TLS', () => {
   });
 
   test('without that the certificate is refused, with a way forward', async () => {
-    const ended = await molar(place.path, ['patients', 'count'], connection(served.url));
+    const ended = await molarIn(place.path, ['patients', 'count'], connection(served.url));
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 8, stdout: '' });
     expect(ended.stderr).toMatch(/not trusted/);
     expect(ended.stderr).toMatch(/Next: .*--ca-cert/);
@@ -145,24 +138,27 @@ describe('a server with TLS', () => {
     expect(spoken).toBe(isSpoken ? cipher : null);
   });
 
-  test('a key that everybody can read is refused; a group may', async () => {
+  test('a key that everybody can read is refused', async () => {
+    const loose = join(place.path, 'loose.pem');
+    await copyFile(join(place.path, 'key.pem'), loose);
     for (const mode of [0o644, 0o604, 0o602, 0o601]) {
-      const ended = await withKeyOf(mode, (args) => molar(place.path, ['serve', '--port', '0', ...args]));
+      await chmod(loose, mode);
+      const tls = ['--tls-cert', 'cert.pem', '--tls-key', 'loose.pem'];
+      const ended = await molarIn(place.path, ['serve', '--port', '0', '--data', 'h', ...tls]);
       expect(ended).toMatchObject({ code: 9, stdout: '', stderr: expect.stringContaining('chmod o= loose.pem') });
     }
-    const shared = await withKeyOf(0o640, (args) => serve(place.path, args));
-    expect(await shared.stop()).toBe(0);
   });
 
   test('a certificate that is not of the key is refused at the start', async () => {
     makeCertificate('other-key.pem', 'other-cert.pem');
     const tls = ['--tls-cert', 'other-cert.pem', '--tls-key', 'key.pem'];
-    const ended = await molar(place.path, ['serve', '--port', '0', '--data', 'f', ...tls]);
+    const ended = await molarIn(place.path, ['serve', '--port', '0', '--data', 'f', ...tls]);
     expect(ended).toMatchObject({ code: 9, stdout: '', stderr: expect.stringContaining('other-cert.pem') });
   });
 
-  test('SIGHUP reads certificate and key again; what cannot be used changes nothing', async () => {
+  test('SIGHUP reads certificate and key again, which a group may read; what cannot be used changes nothing', async () => {
     makeCertificate('live-key.pem', 'live-cert.pem');
+    await chmod(join(place.path, 'live-key.pem'), 0o640);
     const renewing = await serve(place.path, [
       ...['--data', 'g', '--tls-cert', 'live-cert.pem', '--tls-key', 'live-key.pem'],
     ]);
@@ -189,7 +185,7 @@ describe('a server with TLS', () => {
   });
 
   test('half of what TLS needs is refused', async () => {
-    const ended = await molar(place.path, ['serve', '--port', '0', '--data', 'e', '--tls-cert', 'cert.pem']);
+    const ended = await molarIn(place.path, ['serve', '--port', '0', '--data', 'e', '--tls-cert', 'cert.pem']);
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--tls-key') });
   });
 });

@@ -70,13 +70,14 @@ async function ended(child: ReturnType<typeof start>): Promise<Ended> {
 }
 
 describe.each(['keys', 'no keys'] as const)('kill -9, by a server with %s', (mode) => {
-  test.each([1, 2])('at any request: the same line goes on until each file is stored once, seed %i', async (seed) => {
+  test('at any request: the same line goes on until each file is stored once', async () => {
+    const seed = mode === 'keys' ? 1 : 2;
     const random = seeded(seed);
-    const patient = PATIENT + seed * 2 + (mode === 'keys' ? 0 : 1);
-    const name = `kill-${mode === 'keys' ? 'k' : 'n'}-${seed}`;
+    const patient = PATIENT + seed;
+    const name = `kill-${seed}`;
     const files = await manifest(name, 50, patient);
     const proxy = proxies[mode];
-    for (let kills = 0; kills < 4; kills++) {
+    for (let kills = 0; kills < 3; kills++) {
       const at = 1 + Math.floor(random() * 25);
       const onRequest = (number: number) => {
         if (number === at) child.kill('SIGKILL');
@@ -140,7 +141,7 @@ test('a server that is killed and started again in the middle has each file once
   const files = await manifest('restart', 30, patient);
   let restarts = Promise.resolve();
   const onRequest = (number: number) => {
-    if (number === 12 || number === 45) restarts = restarts.then(restart);
+    if (number === 20) restarts = restarts.then(restart);
   };
   await proxies['no keys'].follow(new FaultPlan({ seed: 1, share: 0, onRequest }));
   const args = [...line('restart'), '--max-retries', '20'];
@@ -187,38 +188,29 @@ describe('50 MB', () => {
     await file.close();
   });
 
-  test.each([
-    ['a file', 'large.pdf', PATIENT + 30],
-    ['standard input', '-', PATIENT + 31],
-  ])('from %s stay under 150 MB in the client, and arrive whole', async (_, source, patient) => {
-    const preload = `--import=${pathToFileURL(join(place.path, 'memory.mjs')).href}`;
-    const args = ['documents', 'upload', source, '--name', 'large', '--patient', String(patient), '--json'];
-    const child = start(place.path, args, { ...connection(served.url), NODE_OPTIONS: preload });
-    const content = await readFile(join(place.path, 'large.pdf'));
-    child.stdin?.end(source === '-' ? content : undefined);
-    const { code, stdout, stderr } = await ended(child);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^memory \d+\n$/)]);
-    expect(Number(/\d+/.exec(stderr)?.[0])).toBeLessThan(LIMIT_KB);
-    const { storage } = JSON.parse(stdout) as { storage: { original: string } };
-    const arrived = Buffer.from(await (await fetch(storage.original)).arrayBuffer());
-    expect(arrived.equals(content)).toBe(true);
-  });
-
-  test('leave the code that V8 made in an earlier run as it was', async () => {
+  // The file twice: the second run meets the code that V8 made in the first.
+  test('stay under 150 MB in the client, arrive whole, and leave the code of an earlier run as it was', async () => {
     const cache = join(place.path, 'cache');
-    const env = { ...connection(served.url), XDG_CACHE_HOME: cache };
+    const preload = `--import=${pathToFileURL(join(place.path, 'memory.mjs')).href}`;
+    const env = { ...connection(served.url), NODE_OPTIONS: preload, XDG_CACHE_HOME: cache };
+    const content = await readFile(join(place.path, 'large.pdf'));
     const kept: (Buffer | undefined)[] = [];
-    for (const name of ['first', 'second']) {
-      const args = ['documents', 'upload', 'large.pdf', '--name', name, '--patient', String(PATIENT + 32), '--json'];
+    for (const [name, source] of Object.entries({ typed: '-', first: 'large.pdf', second: 'large.pdf' })) {
+      const args = ['documents', 'upload', source, '--name', name, '--patient', String(PATIENT + 30), '--json'];
       const child = start(place.path, args, env);
-      child.stdin?.end();
-      expect(await ended(child)).toMatchObject({ code: 0, stderr: '' });
+      child.stdin?.end(source === '-' ? content : undefined);
+      const { code, stdout, stderr } = await ended(child);
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/^memory \d+\n$/)]);
+      expect(Number(/\d+/.exec(stderr)?.[0])).toBeLessThan(LIMIT_KB);
+      const { storage } = JSON.parse(stdout) as { storage: { original: string } };
+      const arrived = Buffer.from(await (await fetch(storage.original)).arrayBuffer());
+      expect(arrived.equals(content), name).toBe(true);
       const files = await readdir(cache, { recursive: true });
       // Later versions of Node keep code themselves, in files of other names.
       const file = files.find((path) => path.endsWith('/upload'));
       kept.push(file === undefined ? undefined : await readFile(join(cache, file)));
     }
-    const [first, second] = kept;
+    const [, first, second] = kept;
     expect(second === first || second?.equals(first as Buffer)).toBe(true);
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { OWNER_ONLY } from '../support/capabilities.ts';
+import { molarIn } from './inprocess.ts';
 import { connection, fixturePatients, molar, PATIENT } from './molar.ts';
 import { servedPractice } from './servedpractice.ts';
 
@@ -44,12 +45,12 @@ describe('a working day', { shuffle: false }, () => {
       '--csv',
       '--excel',
     ];
-    const { stdout } = await molar(practice.path, args, env());
+    const { stdout } = await molarIn(practice.path, args, env());
     expect(stdout).toBe(`\uFEFFid,lastName\r\n${PATIENT + 7},'=Cruz\r\n${PATIENT + 8},"Vega, Jr"\r\n`);
   });
 
   test('an export of nothing still has a header', async () => {
-    const { code, stdout } = await molar(
+    const { code, stdout } = await molarIn(
       practice.path,
       ['patients', 'list', '--last-name', 'Nobody', '--fields', 'id,lastName'],
       env(),
@@ -61,7 +62,7 @@ describe('a working day', { shuffle: false }, () => {
     const fields = ['--fields', 'id,lastName'];
     const [json, ndjson, csv] = await Promise.all(
       ['json', 'ndjson', 'csv'].map((format) =>
-        molar(practice.path, ['patients', 'list', ...fields, '--format', format], env()),
+        molarIn(practice.path, ['patients', 'list', ...fields, '--format', format], env()),
       ),
     );
     const records = JSON.parse(json?.stdout ?? '') as { id: number; lastName: string }[];
@@ -96,7 +97,7 @@ describe('a working day', { shuffle: false }, () => {
       { name: 'scan.pdf', tags: ['X-Ray'] },
       { name: 'photo.jpeg', tags: ['X-Ray'] },
     ]);
-    const download = await molar(
+    const download = await molarIn(
       practice.path,
       ['documents', 'download', String(uploaded[0]?.id), '--out', 'back.pdf'],
       env(),
@@ -119,18 +120,18 @@ describe('a working day', { shuffle: false }, () => {
     );
     expect(created).toMatchObject({ code: 0, stderr: '' });
     const { id } = JSON.parse(created.stdout) as { id: number };
-    const changed = await molar(
+    const changed = await molarIn(
       practice.path,
       ['patients', 'update', String(id), '--city', 'Elsewhere', '--json'],
       env(),
     );
     expect(JSON.parse(changed.stdout)).toMatchObject({ id, city: 'Elsewhere', state: 'UT' });
-    expect((await molar(practice.path, ['patients', 'count', '--filter', `id->[${id}]`], env())).stdout).toBe('1\n');
+    expect((await molarIn(practice.path, ['patients', 'count', '--filter', `id->[${id}]`], env())).stdout).toBe('1\n');
   });
 
   test('--dry-run prints the request and sends nothing', async () => {
-    const before = await molar(practice.path, ['patients', 'get', String(PATIENT), '--json'], env());
-    const { code, stdout } = await molar(
+    const before = await molarIn(practice.path, ['patients', 'get', String(PATIENT), '--json'], env());
+    const { code, stdout } = await molarIn(
       practice.path,
       ['patients', 'update', String(PATIENT), '--city', 'Nowhere', '--dry-run'],
       env(),
@@ -142,7 +143,7 @@ describe('a working day', { shuffle: false }, () => {
       body: { city: 'Nowhere' },
     });
     expect(stdout).not.toContain('acceptance-token');
-    expect((await molar(practice.path, ['patients', 'get', String(PATIENT), '--json'], env())).stdout).toBe(
+    expect((await molarIn(practice.path, ['patients', 'get', String(PATIENT), '--json'], env())).stdout).toBe(
       before.stdout,
     );
   });

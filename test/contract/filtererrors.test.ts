@@ -75,8 +75,11 @@ describe.each(operationsThat((operation) => operation.filters !== undefined))('%
   );
 
   it.each(keys.map((key) => [key.key, key] as const))('refuses values that %s cannot have', async (name, key) => {
-    for (const operator of key.operators.filter((own) => !own.startsWith('.'))) {
-      for (const value of BAD_VALUES[key.value.name] ?? []) {
+    const operators = key.operators.filter((own) => !own.startsWith('.'));
+    for (const [index, operator] of operators.entries()) {
+      const values = BAD_VALUES[key.value.name] ?? [];
+      // What a value may be is the same for all operators of a key.
+      for (const value of index === 0 ? values : values.slice(0, 1)) {
         const called = await call(
           tested,
           filterWith(tested, name + operator + (operator === '->' ? `[${value}]` : value)),

@@ -172,12 +172,7 @@ describe('a failure', () => {
     const reads = operations().filter(([, { operation }]) => operation.method === 'GET') as [string, TestedOperation][];
     for (const [, tested] of reads) {
       for (const text of odd) {
-        for (const query of [
-          { filter: text },
-          { responseFields: text },
-          { pageSize: text },
-          { filter: `lastName==${text}` },
-        ]) {
+        for (const query of [{ filter: text, responseFields: text, pageSize: text }, { filter: `lastName==${text}` }]) {
           const called = await service.call('GET', pathFor(tested, text.slice(0, 60)), { query });
           expect(called.status).toBeLessThan(500);
           expect(called.text).not.toMatch(/SELECT|SQLITE|node_modules|\.ts:|\.js:/);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { address, type HeardEvent, listen } from '../server/stream/listening.ts';
 import { type CallOptions, idsOf, refusalOf, rowOf, rowsOf } from '../support/calls.ts';
 import { big, LOCATIONS, OPERATORIES, PATIENTS, TOKENS } from '../support/ids.ts';
@@ -9,17 +9,34 @@ import { BOUND, bind, inCopy, threeLocations } from './copies.ts';
 const [HERE, THERE, THIRD] = [LOCATIONS.east, inCopy(1, LOCATIONS.east), inCopy(2, LOCATIONS.east)];
 const HOLDERS = { here: BOUND, there: 'token-there', two: 'token-two', third: 'token-third', none: 'token-nowhere' };
 
-/** Runs a test in a practice with three locations, and with a token for each of the holders. */
+/** A practice with three locations, and with a token for each of the holders. */
+async function newPractice(): Promise<TestService> {
+  const service = await threeLocations({ listeners: { checkMs: 0 } });
+  await bind(service, HOLDERS.there, [THERE]);
+  await bind(service, HOLDERS.two, [THERE, HERE]);
+  await bind(service, HOLDERS.third, [THIRD]);
+  await bind(service, HOLDERS.none, []);
+  return service;
+}
+
+/** Runs a test in a practice of its own. */
 function inPractice(run: (service: TestService) => Promise<void>): () => Promise<void> {
   return async () => {
-    const service = await threeLocations({ listeners: { checkMs: 0 } });
-    await bind(service, HOLDERS.there, [THERE]);
-    await bind(service, HOLDERS.two, [THERE, HERE]);
-    await bind(service, HOLDERS.third, [THIRD]);
-    await bind(service, HOLDERS.none, []);
+    const service = await newPractice();
     await run(service).finally(() => service.close());
   };
 }
+
+/** Runs a test that changes no record in the practice that all of these share. */
+function reading(run: (service: TestService) => Promise<void>): () => Promise<void> {
+  return () => run(practice);
+}
+
+let practice: TestService;
+beforeAll(async () => {
+  practice = await newPractice();
+});
+afterAll(() => practice?.close());
 
 let tags = 0;
 
@@ -121,7 +138,7 @@ describe('a patient who moves to another location', () => {
 
   it(
     'keeps who is bound to one location from moving them out of sight',
-    inPractice(async (service) => {
+    reading(async (service) => {
       for (const location of [THERE, big(999)]) {
         const body = { preferredLocation: { id: location } };
         const called = await service.call('PUT', path, { body, token: BOUND });
@@ -151,7 +168,7 @@ describe('an appointment that moves to the operatory of another location', () =>
 describe('the stream of who is bound to locations', () => {
   it(
     'has what async endpoints deliver of these, and the end of a delivery that tells of nothing else',
-    inPractice(async (service) => {
+    reading(async (service) => {
       const delivered = (token: string) => async () => {
         await service.call('GET', '/imageattachments/async', { token });
         await service.service.deliveries.idle();
@@ -217,7 +234,7 @@ describe('the stream of who is bound to locations', () => {
 describe('what is kept of a list', () => {
   it(
     'is kept for the same locations alone',
-    inPractice(async (service) => {
+    reading(async (service) => {
       const path = '/patients/totalcount';
       const counts = [];
       for (const token of [TOKENS.full, ...Object.values(HOLDERS)]) {
@@ -232,7 +249,7 @@ describe('what is kept of a list', () => {
 describe('who is bound to no location at all', () => {
   it(
     'sees what belongs to all of them, and nothing else',
-    inPractice(async (service) => {
+    reading(async (service) => {
       const token = HOLDERS.none;
       const lists = ['/patients', '/appointments', '/events', '/patientinsuranceplans', '/missedappointments'];
       for (const path of lists) expect(rowsOf(await service.call('GET', path, { token })), path).toEqual([]);

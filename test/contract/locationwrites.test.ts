@@ -7,8 +7,10 @@ import { CLAIMS, EXAMS, LOCATIONS, OPERATORIES, PATIENTS } from '../support/ids.
 import { NEVER } from '../support/practice.ts';
 import { FIXTURES } from '../support/resources.ts';
 import type { TestService } from '../support/service.ts';
+import { cases } from '../support/store.ts';
 import { alike, BOUND, both, inCopy, oneLocation, threeLocations } from './copies.ts';
 import { changedBody, hasId, newBody, operationsThat, pathFor, sample, type TestedOperation } from './operations.ts';
+import { some } from './probes.ts';
 
 let services: readonly [TestService, TestService];
 let urls: readonly [string, string] | undefined;
@@ -63,7 +65,7 @@ describe('a write', () => {
     it('does not reach what is elsewhere, as if it were nowhere', async () => {
       if (!hasId(tested)) return;
       const before = await everything();
-      for (const { id } of tested.fixture.records) {
+      for (const { id } of some(tested.fixture.records, cases(3, 1))) {
         const { options } = requestOf(tested);
         const elsewhere = inCopy(1, id as number);
         if (elsewhere === id) continue;

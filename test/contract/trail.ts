@@ -21,9 +21,9 @@ export interface Entry {
   readonly patients: readonly unknown[];
 }
 
-/** Every entry that is in the database at this moment and has its place, read as anybody with SQL reads it. */
-export async function storedEntries({ service }: Pick<TestService, 'service'>): Promise<Entry[]> {
-  const text = 'SELECT * FROM audit_entries ORDER BY id';
+/** Every entry behind an id that is in the database at this moment and has its place, read as anybody with SQL reads it. */
+export async function storedEntries({ service }: Pick<TestService, 'service'>, after = 0): Promise<Entry[]> {
+  const text = `SELECT * FROM audit_entries WHERE id > ${after} ORDER BY id`;
   await service.store.sequenceEntries();
   const rows = await service.store.read.all<Omit<Entry, 'ids' | 'patients'> & Record<'ids' | 'patients', string>>({
     sql: text,
@@ -45,10 +45,13 @@ export function writtenOut(list: string | null): unknown[] {
 
 /** The entries that a piece of work adds, without a wait after it: what was noted before it is written before it. */
 export async function entriesOf(service: TestService, work: () => Promise<unknown>): Promise<Entry[]> {
-  await service.service.reads.flush();
-  const last = (await storedEntries(service)).at(-1)?.id ?? 0;
+  const { reads, store } = service.service;
+  await reads.flush();
+  await store.sequenceEntries();
+  const text = 'SELECT MAX(id) AS last FROM audit_entries';
+  const end = await store.read.get<{ last: number | null }>({ sql: text, text, values: [] });
   await work();
-  return (await storedEntries(service)).filter(({ id }) => id > last);
+  return storedEntries(service, end?.last ?? 0);
 }
 
 /** Whose the exams and claims of the test practice are; no answer of the API says it. */

@@ -3,9 +3,9 @@ import { idsOf, rowOf } from '../support/calls.ts';
 import { sharedService } from '../support/service.ts';
 import { callSample, operations, pathFor } from './operations.ts';
 
-describe.each(operations('delete'))('%s', (_id, tested) => {
-  const service = sharedService();
+const service = sharedService();
 
+describe.each(operations('delete'))('%s', (_id, tested) => {
   it('removes the record and answers its id (D6)', async () => {
     const list = tested.resource.operations.list?.path ?? '';
     const before = idsOf(await service.call('GET', list));
@@ -20,8 +20,6 @@ describe.each(operations('delete'))('%s', (_id, tested) => {
 });
 
 describe.each(operations('create'))('%s', (_id, tested) => {
-  const service = sharedService();
-
   it('answers the record that GET answers, under a new id', async () => {
     const list = tested.resource.operations.list?.path ?? '';
     const before = idsOf(await service.call('GET', list)) as number[];

@@ -141,7 +141,7 @@ describe('a lock file', () => {
   });
 
   it('has one winner of many starters at once, whatever stood there', async () => {
-    for (let round = 0; round < 30; round++) {
+    for (let round = 0; round < 12; round++) {
       if (round % 3 === 1) await hold(owner(7));
       if (round % 3 === 2) await writeFile(path, '');
       const pids = Array.from({ length: 12 }, (_, index) => 100 + index);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Result, runOf } from './runs/run.ts';
 
-const RUNS = Number(process.env.MOLAR_FAITHFUL_RUNS ?? 60);
+const RUNS = Number(process.env.MOLAR_FAITHFUL_RUNS ?? 25);
 const FIRST = Number(process.env.MOLAR_FAITHFUL_SEED ?? 1);
 const SECONDS = 1000;
 /** Share of runs that may end with a failure: faults stay below the retries of the client. */

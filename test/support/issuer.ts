@@ -9,8 +9,11 @@ export interface IssuerKey {
 }
 
 /** A new key pair for an algorithm of JWS; what is given is published beside it, `undefined` leaves something out. */
-export function issuerKey(alg: string, published: Readonly<Record<string, unknown>> = {}): IssuerKey {
-  const { privateKey, publicKey } = pairFor(alg);
+export function issuerKey(
+  alg: string,
+  published: Readonly<Record<string, unknown>> = {},
+  { privateKey, publicKey } = pairFor(alg),
+): IssuerKey {
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg, ...published };
   return { privateKey, jwk };
 }

@@ -13,7 +13,7 @@ import { type Acknowledged, expectRecords, write } from './writers.ts';
 const WRITERS = 8;
 /** What writers do at least; they go on until servers were killed so often. */
 const ROUNDS = 30;
-const KILLS = 5;
+const KILLS = 3;
 const SERVERS = 2;
 
 let place: Awaited<ReturnType<typeof workplace>>;

@@ -13,6 +13,9 @@ export interface Acknowledged {
   readonly cities: Map<number, string[]>;
 }
 
+/** Milliseconds between two rounds of a writer: how long it writes is a matter of the kills, not of its speed. */
+const PAUSE = 20;
+
 /**
  * One client: makes tags and changes a patient of its own, one request after another, until as many rounds of both as
  * `isEnough` wants. What is not answered is sent again with the same key, to whichever server is there, until it is.
@@ -34,6 +37,7 @@ export async function write(
     const city = `City ${round}`;
     await request(cluster, writer + round, 'PUT', `/patients/${patient}`, { city });
     acknowledged.cities.get(patient)?.push(city);
+    await sleep(PAUSE);
   }
   return acknowledged;
 }

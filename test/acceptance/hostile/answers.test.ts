@@ -75,25 +75,29 @@ const RECORDS: readonly Case[] = [
   ['a page in disorder', pages([{ id: 6 }, { id: 5 }]), /has id 5 after 6/],
 ];
 
-/** Each is read by a process of its own, which has to end though the connection does not. */
-const CONNECTIONS: readonly Case[] = [
-  ['a body without end', endless('{"data":[', `${' '.repeat(65_535)}\n`), /larger than 64 MiB/],
-  ['a list without end', endless('{"data":[{"id":1}', ',{"id":1}'.repeat(8000)), /larger than 64 MiB/],
+const ENDED: readonly Case[] = [
   ['a reset in the body', rawThenReset(head(WHOLE.length), WHOLE.slice(0, 20)), /cut off/],
   ['a reset in the head', rawThenReset('HTTP/1.1 200 OK\r\ncontent-'), /Connection lost: 127/],
   ['an end in the head', rawThenEnd('HTTP/1.1 200 OK\r\ncontent-'), /Connection lost: 127|not HTTP/],
   ['an end without a word', rawThenEnd(''), /Connection lost: 127/],
-  ['another protocol', raw('SSH-2.0-OpenSSH_9.6\r\n'), /not HTTP/],
-  ['two lengths', raw(head(WHOLE.length, 'content-length: 3\r\n'), WHOLE), /length/],
-  ['a negative length', raw('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n', WHOLE), /not HTTP/],
-  ['a length and chunks', raw(head(5, 'transfer-encoding: chunked\r\n'), '5\r\nhello\r\n0\r\n\r\n'), /length/],
   [
     'a chunk of 16 EiB',
     rawThenEnd('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n'),
     /cut off/,
   ],
-  ['headers of 1 MB', raw(`HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(1_000_000)}\r\n\r\n`), /headers too large/],
   ['early hints without end', earlyHints, /No complete response|Connection lost|too large|not HTTP/],
+  ['304 to a question without a condition', body('', {}, 304), /HTTP 304/],
+];
+
+/** Each is read by a process of its own, which has to end though the connection does not. */
+const CONNECTIONS: readonly Case[] = [
+  ['a body without end', endless('{"data":[', `${' '.repeat(65_535)}\n`), /larger than 64 MiB/],
+  ['a list without end', endless('{"data":[{"id":1}', ',{"id":1}'.repeat(8000)), /larger than 64 MiB/],
+  ['another protocol', raw('SSH-2.0-OpenSSH_9.6\r\n'), /not HTTP/],
+  ['two lengths', raw(head(WHOLE.length, 'content-length: 3\r\n'), WHOLE), /length/],
+  ['a negative length', raw('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n', WHOLE), /not HTTP/],
+  ['a length and chunks', raw(head(5, 'transfer-encoding: chunked\r\n'), '5\r\nhello\r\n0\r\n\r\n'), /length/],
+  ['headers of 1 MB', raw(`HTTP/1.1 200 OK\r\nx-long: ${'a'.repeat(1_000_000)}\r\n\r\n`), /headers too large/],
   [
     'a switch of protocols',
     raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
@@ -101,7 +105,6 @@ const CONNECTIONS: readonly Case[] = [
   ],
   ['status 999', raw('HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'), /HTTP 999/],
   ['status 000', raw('HTTP/1.1 000 Odd\r\ncontent-length: 0\r\n\r\n'), /127/],
-  ['304 to a question without a condition', body('', {}, 304), /HTTP 304/],
 ];
 
 /** Some thousand answers that are none yet, then the end. */
@@ -113,6 +116,7 @@ function earlyHints({ socket }: Parameters<Answering>[0]): void {
 describe.each([
   ['a body that is none', BODIES, molarHere],
   ['records that are none', RECORDS, molarHere],
+  ['a connection that ends', ENDED, molarHere],
   [
     'an answer that is none',
     CONNECTIONS,
@@ -210,7 +214,7 @@ describe('Retry-After', () => {
     'of %j holds nobody up',
     async (after) => {
       const url = server.open(busy(after));
-      const ended = await molar(place.path, ['patients', 'list', '--max-retries', '1'], connection(url));
+      const ended = await molarHere(['patients', 'list', '--max-retries', '1'], connection(url));
       expect([ended.code, ended.stdout]).toEqual([7, '']);
       expect(server.requestsTo(url)).toHaveLength(2);
     },

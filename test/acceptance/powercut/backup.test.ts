@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { molar, serve, writeFixture } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { serve, writeFixture } from '../molar.ts';
 import { hashesIn, readDatabase, rowsOf } from './databases.ts';
 import { type Cut, cutEverywhere, type Place, powerPlace, record, SEED } from './powercut.ts';
 import { contentOf, makeDocument } from './requests.ts';
@@ -56,7 +57,7 @@ function wrongData(tree: Tree, name: string): string[] {
   return whole?.length === NAMES.length ? [] : [`${name} has its name and ${whole?.length ?? 'no'} documents`];
 }
 
-const server = (...args: readonly string[]) => molar(place.folder, ['server', ...args]);
+const server = (...args: readonly string[]) => molarIn(place.folder, ['server', ...args]);
 
 test(`a backup, and what is restored of one, is whole or not there (seed ${SEED})`, async (context) => {
   needRecorder(context);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { molar } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
 import { type Cut, cutEverywhere, type Place, powerPlace, record, SEED } from './powercut.ts';
 import { needRecorder } from './strace.ts';
 import { fileIn, jsonIn } from './trees.ts';
@@ -36,7 +36,7 @@ test(`a setting is there once it was told, and the config is never half (seed ${
         : [`the config is half: ${text}`];
     };
     const goOn = async () => {
-      const { code, stderr } = await molar(place.folder, ['config', 'set', 'maxRetries', '2'], env);
+      const { code, stderr } = await molarIn(place.folder, ['config', 'set', 'maxRetries', '2'], env);
       const { defaults } = jsonIn(place.tree(), 'home/config/config.json') as { defaults: Record<string, string> };
       return code === 0 && defaults.maxRetries === '2' ? [] : [`the next command ends with ${code}: ${stderr}`];
     };

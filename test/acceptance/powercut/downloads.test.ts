@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FileHost } from '../filehost.ts';
-import { connection, molar } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { connection } from '../molar.ts';
 import type { Leaving } from './cuts.ts';
 import { type Cut, cutEverywhere, type Place, powerPlace, record, SEED } from './powercut.ts';
 import type { Step } from './recording.ts';
@@ -62,7 +63,7 @@ test(`what has its name is whole, and what was told is there (seed ${SEED})`, as
 });
 
 async function again(look: (cut: Cut) => readonly string[]): Promise<string[]> {
-  const { code, stdout, stderr } = await molar(place.folder, LINE, connection(host.url));
+  const { code, stdout, stderr } = await molarIn(place.folder, LINE, connection(host.url));
   if (code !== 0) return [`the next run ends with ${code}: ${stderr}`];
   return [...look({ tree: place.tree(), told: [{ does: 'tell', to: 'output', text: stdout }], isDone: true })];
 }

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
-import { molar } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
 import type { Leaving } from './cuts.ts';
 import { type Cut, cutEverywhere, type Place, powerPlace, record, SEED } from './powercut.ts';
 import type { Step } from './recording.ts';
@@ -59,8 +59,8 @@ test(`a file is the old one or the new one, and a receipt is of the file beside 
     ];
   };
   const goOn = async () => {
-    const { code, stderr } = await molar(place.folder, LINE, service.env);
-    const verified = await molar(place.folder, ['export', 'verify', 'patients.csv'], service.env);
+    const { code, stderr } = await molarIn(place.folder, LINE, service.env);
+    const verified = await molarIn(place.folder, ['export', 'verify', 'patients.csv'], service.env);
     const file = await readFile(join(place.folder, 'patients.csv'));
     return [
       ...(code === 0 ? [] : [`the next run ends with ${code}: ${stderr}`]),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
-import { molar } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
 import { type Cut, cutEverywhere, type Place, powerPlace, record, SEED } from './powercut.ts';
 import { needRecorder } from './strace.ts';
 import { fileIn, jsonIn, namesIn, sha256, type Tree } from './trees.ts';
@@ -77,7 +77,7 @@ test(`a bookmark moves only when what it stands for is there (seed ${SEED})`, as
   needRecorder(context);
   const goOn = async (nights: number) => {
     const ends = [];
-    for (let night = 0; night < nights; night++) ends.push(await molar(place.folder, LINE, env));
+    for (let night = 0; night < nights; night++) ends.push(await molarIn(place.folder, LINE, env));
     const { lines, problems } = received(place.tree());
     const lacking = expected().filter((line) => !lines.has(line)).length;
     return [

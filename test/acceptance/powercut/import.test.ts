@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PACE } from '../../../src/server/import/staged/pace.ts';
-import { molar, ORGANIZATION, serve, writeFixture } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { ORGANIZATION, serve, writeFixture } from '../molar.ts';
 import { readDatabase, rowsOf } from './databases.ts';
 import { type Cut, cutEverywhere, type Place, powerPlace, record, SEED } from './powercut.ts';
 import { ask } from './requests.ts';
@@ -19,7 +20,14 @@ const IMPORTED = PACE.atOnce + 30;
 beforeAll(async () => {
   place = await powerPlace();
   await writeFixture(place.folder, EARLIER);
-  const made = await molar(place.folder, ['server', 'import', 'fixture.ndjson', '--data', 'd', '--allow-credentials']);
+  const made = await molarIn(place.folder, [
+    'server',
+    'import',
+    'fixture.ndjson',
+    '--data',
+    'd',
+    '--allow-credentials',
+  ]);
   expect(made.code, made.stderr).toBe(0);
   const lines = Array.from({ length: IMPORTED }, (_, n) =>
     JSON.stringify({
@@ -79,7 +87,7 @@ async function goOn({ tree }: Cut): Promise<string[]> {
     await served.stop();
   }
   const state = stateOf(place.tree());
-  const checked = await molar(place.folder, ['server', 'check', '--deep', '--data', 'd']);
+  const checked = await molarIn(place.folder, ['server', 'check', '--deep', '--data', 'd']);
   return [
     ...(isDeepStrictEqual(state, expected) ? [] : [`${JSON.stringify(state)} is not ${JSON.stringify(expected)}`]),
     ...(checked.code === 0 ? [] : [`server check: ${checked.stdout}${checked.stderr}`]),

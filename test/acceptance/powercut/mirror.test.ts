@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrongRows } from '../../core/mirror/oracle.ts';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
-import { molar } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
 import { hashesIn, readDatabase, rowsOf } from './databases.ts';
 import { type Cut, cutEverywhere, type Place, powerPlace, record, SEED } from './powercut.ts';
 import { needRecorder } from './strace.ts';
@@ -63,7 +63,7 @@ function look({ tree, isDone }: Cut): string[] {
 test(`a mirror is never more than what it says, and goes on (seed ${SEED})`, async (context) => {
   needRecorder(context);
   const goOn = async () => {
-    const { code, stderr } = await molar(place.folder, LINE, service.env);
+    const { code, stderr } = await molarIn(place.folder, LINE, service.env);
     if (code !== 0) return [`the next sync ends with ${code}: ${stderr}`];
     const wrong = RESOURCES.flatMap((resource) =>
       wrongRows(join(place.folder, 'practice.db'), resource, service.records(resource)),
@@ -75,5 +75,5 @@ test(`a mirror is never more than what it says, and goes on (seed ${SEED})`, asy
   };
   const recording = await record(place, LINE, service.env);
   expect(recording.code, recording.stderr).toBe(0);
-  await cutEverywhere(recording, { look, goOn, every: 83 });
+  await cutEverywhere(recording, { look, goOn, every: 163 });
 });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { molar, type Served, serve, writeFixture } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { type Served, serve, writeFixture } from '../molar.ts';
 import { hashesIn, readDatabase, rowsOf } from './databases.ts';
 import { type Cut, cutEverywhere, type Place, powerPlace, record, SEED, type Told } from './powercut.ts';
 import { ask, contentOf, makeDocument, makeTag } from './requests.ts';
@@ -99,7 +100,7 @@ async function goOn({ tree, told }: Cut): Promise<string[]> {
     );
   const [tagsNow, documentsNow] = [await list('transactiontags'), await list('documents')];
   await served.stop();
-  const checked = await molar(place.folder, ['server', 'check', '--deep', '--data', 'd']);
+  const checked = await molarIn(place.folder, ['server', 'check', '--deep', '--data', 'd']);
   return [
     ...tags.filter((text) => !tagsNow.includes(text)).map((text) => `${text} is not served`),
     ...documents

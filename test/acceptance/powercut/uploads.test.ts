@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Faithful, startFaithful } from '../../faithful/service.ts';
-import { molar } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
 import { type Cut, cutEverywhere, type Place, powerPlace, record, SEED, type Told } from './powercut.ts';
 import { needRecorder } from './strace.ts';
 import { fileIn, namesIn } from './trees.ts';
@@ -95,7 +95,7 @@ test(`what went out is in the journal, and each file is stored once (seed ${SEED
     const sent = posts(told).filter(isWhole);
     for (const { id } of [...shelf.all()]) if (!before.includes(id)) shelf.remove(id);
     for (const each of made) if (sent.some((request) => isOf(request, String(each.record.name)))) shelf.put(each);
-    const { code, stderr } = await molar(place.folder, LINE, service.env);
+    const { code, stderr } = await molarIn(place.folder, LINE, service.env);
     const results = await readFile(join(place.folder, 'results.csv'), 'utf8');
     return [
       ...(code === 0 ? [] : [`the next run ends with ${code}: ${stderr}`]),

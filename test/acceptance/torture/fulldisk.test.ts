@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { molar, workplace } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { workplace } from '../molar.ts';
 import { imageUploads, sha256 } from './contents.ts';
 import { sqliteEvidence } from './evidence.ts';
 import { compareContent, compareFiles } from './files.ts';
@@ -21,7 +22,7 @@ beforeEach(async () => {
   await writePractice(place.path);
   disk = smallDisk(place.path);
   await copyFile(join(place.path, 'practice.ndjson'), join(disk.folder, 'practice.ndjson'));
-  const imported = await molar(disk.folder, ['server', 'import', 'practice.ndjson', '--data', 'd']);
+  const imported = await molarIn(disk.folder, ['server', 'import', 'practice.ndjson', '--data', 'd']);
   expect(imported, imported.stderr).toMatchObject({ code: 0 });
 });
 
@@ -87,7 +88,7 @@ test('a server on a full disk says so, reads nothing that it cannot record, and 
   expect(compareFiles(evidence, join(data, 'files'), false)).toEqual([]);
   const stored = [...(evidence.records.get('transactiontags')?.values() ?? [])].map((json) => JSON.parse(json).tagText);
   expect(stored.toSorted()).toEqual([...acknowledged, 'after'].toSorted());
-  const checked = await molar(disk.folder, ['server', 'check', '--deep', '--data', 'd']);
+  const checked = await molarIn(disk.folder, ['server', 'check', '--deep', '--data', 'd']);
   expect(checked, checked.stdout + checked.stderr).toMatchObject({ code: 0 });
 });
 
@@ -102,7 +103,7 @@ test('a server and an import that begin on a full disk say so and leave everythi
     expect(ended, ended.stderr).toMatchObject({ code: 9, stdout: '', stderr: expect.stringMatching(/disk/) });
     expect(ended.stderr).not.toContain('defect');
   }
-  const checked = await molar(disk.folder, ['server', 'check', '--data', 'd']);
+  const checked = await molarIn(disk.folder, ['server', 'check', '--data', 'd']);
   expect(checked, checked.stdout + checked.stderr).toMatchObject({ code: 0 });
 });
 
@@ -120,6 +121,6 @@ test('a read-only data folder is told with a next step', async () => {
     expect(ended.stderr).toMatch(/^Next: /m);
     expect(ended.stderr).not.toContain('defect');
   }
-  const checked = await molar(disk.folder, ['server', 'check', '--data', 'd']);
+  const checked = await molarIn(disk.folder, ['server', 'check', '--data', 'd']);
   expect(checked, checked.stdout + checked.stderr).toMatchObject({ code: 0 });
 });

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { checkPlace } from '../../../src/server/maintenance/check/check.ts';
-import { molar, type Served, serve, workplace } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { type Served, serve, workplace } from '../molar.ts';
 import { imageUploads, type Upload } from './contents.ts';
 import type { Evidence } from './evidence.ts';
 import { compareContent, compareFiles, contentOf } from './files.ts';
@@ -65,7 +66,7 @@ export class PracticeRun {
     const { path } = this.folder;
     await writePractice(path);
     if (this.random.next() < 0.5) await killWhileStarting(path, this.args, this.random);
-    const imported = await molar(path, ['server', 'import', 'practice.ndjson', ...this.store.flags]);
+    const imported = await molarIn(path, ['server', 'import', 'practice.ndjson', ...this.store.flags]);
     assert.equal(imported.code, 0, imported.stderr);
     this.expectNothing(this.oracle.begin(await this.store.evidence()));
   }
@@ -213,7 +214,7 @@ export class PracticeRun {
       ['check', '--deep'],
       ['audit', 'verify'],
     ]) {
-      const ended = await molar(path, ['server', ...words, '--json', ...this.store.flags]);
+      const ended = await molarIn(path, ['server', ...words, '--json', ...this.store.flags]);
       assert.equal(ended.code, 0, `${words.join(' ')}: ${ended.stdout}${ended.stderr}`);
     }
     this.tally.messages += this.oracle.messages;

@@ -106,41 +106,36 @@ describe.each(STORES)('the audit log on %s', (store) => {
         if (answered.length === 150) tested.served.child.kill('SIGKILL');
       }
     };
-    await Promise.allSettled([0, 1, 2, 3, 4, 5, 6, 7].map((n) => reading(n * 10)));
+    await Promise.allSettled([0, 1, 2, 3].map((n) => reading(n * 10)));
     const noted = new Set((await tested.entries()).map(({ requestId }) => requestId));
     expect(answered.length).toBeGreaterThanOrEqual(150);
     expect(answered.filter((requestId) => !noted.has(requestId))).toEqual([]);
     expect(await problems(tested)).toEqual([]);
   });
 
-  it.each([
-    [
-      'the first ones, with the anchor moved',
-      [
-        'DELETE FROM audit_entries WHERE id <= 3',
-        `INSERT INTO settings (name, value) VALUES ('audit_anchor', '3:' || (SELECT hash FROM log_heads WHERE name = 'audit'))
-          ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-      ],
-      /^audit\.missing entry 1$/,
-    ],
-    [
-      'one behind the head',
-      [
-        `INSERT INTO audit_entries (id, at, who, operation, hash)
-          SELECT last_id + 1, '2026-01-01T00:00:00.000Z', 'token nobody', 'patients.get', 'x' FROM log_heads WHERE name = 'audit'`,
-      ],
-      /^audit\.above-head /,
-    ],
-  ])('shows %s', async (_name, attack, first) => {
+  it('shows an entry behind the head, and that the first ones are missing with the anchor moved', async () => {
     const tested = await open(store);
     const { token } = await tested.token('--scope', 'model:read');
     for (let n = 0; n < 6; n++) await tested.call(token, 'GET', `/patients/${PATIENT + n}`);
     await tested.restart();
     expect(await problems(tested)).toEqual([]);
-    await tested.sql(...attack);
-    expect((await problems(tested))[0]).toMatch(first);
-    const after = await tested.call(token, 'GET', `/patients/${PATIENT}`);
-    expect(after.status).toBe(200);
-    expect((await problems(tested))[0]).toMatch(first);
+    const shows = async (first: RegExp, ...attack: string[]) => {
+      await tested.sql(...attack);
+      expect((await problems(tested))[0]).toMatch(first);
+      const after = await tested.call(token, 'GET', `/patients/${PATIENT}`);
+      expect(after.status).toBe(200);
+      expect((await problems(tested))[0]).toMatch(first);
+    };
+    await shows(
+      /^audit\.above-head /,
+      `INSERT INTO audit_entries (id, at, who, operation, hash)
+        SELECT last_id + 1, '2026-01-01T00:00:00.000Z', 'token nobody', 'patients.get', 'x' FROM log_heads WHERE name = 'audit'`,
+    );
+    await shows(
+      /^audit\.missing entry 1$/,
+      'DELETE FROM audit_entries WHERE id <= 3',
+      `INSERT INTO settings (name, value) VALUES ('audit_anchor', '3:' || (SELECT hash FROM log_heads WHERE name = 'audit'))
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { molarIn } from '../inprocess.ts';
-import { molar, ORGANIZATION, PATIENT, READER, serve, TOKEN } from '../molar.ts';
-import { type Answer, type Connection, HEADERS, onStores, openConnections, together } from './together.ts';
+import { ORGANIZATION, PATIENT, READER, serve, TOKEN } from '../molar.ts';
+import { type Answer, type Connection, HEADERS, onSqlite, onStores, openConnections, together } from './together.ts';
 
 const TAG = (tagText: string) => ({ tagText, tagType: 'PAYMENT_TAG', isPredefined: false });
 
@@ -70,28 +70,6 @@ function comparable({ status, headers, body }: Answer) {
 }
 
 await onStores('a server of two processes', (newPlace, hasDatabase) => {
-  test('answers what a server of one process answers, on every connection (D59)', async () => {
-    const args = ['--rate-limit', '0'];
-    const alone = await together(await newPlace(), args, 1);
-    const both = await together(await newPlace(), args);
-    try {
-      for (const asked of READS) {
-        const expected = comparable(await (alone.connections[0] as Connection).ask(...asked));
-        for (const connection of both.connections) {
-          expect(comparable(await connection.ask(...asked)), asked.slice(0, 2).join(' ')).toEqual(expected);
-        }
-      }
-      for (const [at, asked] of WRITES.entries()) {
-        const expected = comparable(await (alone.connections[0] as Connection).ask(...asked));
-        const connection = both.connections[at % both.connections.length] as Connection;
-        expect(comparable(await connection.ask(...asked)), asked.slice(0, 2).join(' ')).toEqual(expected);
-      }
-    } finally {
-      await alone.end();
-      await both.end();
-    }
-  });
-
   test('shows on every connection what was answered on any, and knows a revoked token nowhere', async () => {
     const { connections, path, data, end } = await together(await newPlace(), ['--rate-limit', '0']);
     const answers = async (asked: Asked) => Promise.all(connections.map((each) => each.ask(...asked)));
@@ -125,8 +103,8 @@ await onStores('a server of two processes', (newPlace, hasDatabase) => {
     }
   });
 
-  test('serves documents, links, the stream and async deliveries, whichever process is asked', async () => {
-    const { served, connections, end } = await together(await newPlace());
+  test('serves documents, links, the stream and async deliveries on every connection, which tells who asked', async () => {
+    const { served, connections, path, data, end } = await together(await newPlace());
     try {
       const listening = new AbortController();
       const stream = await fetch(`${served.url}/api/v1/stream?lastEventId=0`, {
@@ -157,14 +135,6 @@ await onStores('a server of two processes', (newPlace, hasDatabase) => {
       }
       expect(await told).toContain('"operation":"CREATE"');
       listening.abort();
-    } finally {
-      await end();
-    }
-  });
-
-  test('tells who asked as the connection says, not as a request says', async () => {
-    const { served, connections, path, data, end } = await together(await newPlace());
-    try {
       const forged = {
         ...HEADERS,
         'x-forwarded-for': '203.0.113.7',
@@ -206,6 +176,30 @@ await onStores('a server of two processes', (newPlace, hasDatabase) => {
   });
 });
 
+onSqlite('a server of two processes', (newPlace) => {
+  test('answers what a server of one process answers, on every connection (D59)', async () => {
+    const args = ['--rate-limit', '0'];
+    const alone = await together(await newPlace(), args, 1);
+    const both = await together(await newPlace(), args);
+    try {
+      for (const asked of READS) {
+        const expected = comparable(await (alone.connections[0] as Connection).ask(...asked));
+        for (const connection of both.connections) {
+          expect(comparable(await connection.ask(...asked)), asked.slice(0, 2).join(' ')).toEqual(expected);
+        }
+      }
+      for (const [at, asked] of WRITES.entries()) {
+        const expected = comparable(await (alone.connections[0] as Connection).ask(...asked));
+        const connection = both.connections[at % both.connections.length] as Connection;
+        expect(comparable(await connection.ask(...asked)), asked.slice(0, 2).join(' ')).toEqual(expected);
+      }
+    } finally {
+      await alone.end();
+      await both.end();
+    }
+  });
+});
+
 test('one worker is a server as ever, and a number that makes no sense is refused', async () => {
   const { path, remove } = await import('../molar.ts').then(({ workplace }) => workplace());
   try {
@@ -214,7 +208,7 @@ test('one worker is a server as ever, and a number that makes no sense is refuse
     expect(await served.stop()).toBe(0);
     expect(await served.errors).not.toContain('"worker"');
     for (const workers of ['0', '17', 'many', '-1', '1.5']) {
-      const { code, stderr } = await molar(path, [
+      const { code, stderr } = await molarIn(path, [
         'serve',
         '--data',
         ':memory:',

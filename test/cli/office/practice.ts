@@ -38,7 +38,7 @@ const LEFT_OUT =
   /^(DocumentV1|EventV1|ScheduleTemplateV1|AppointmentHistoryV1|ImageAttachmentV1|PatientInsurancePlanV1|PerioExam)$/;
 
 /** Of how many patients of the demo practice one is there: enough for everything that a report lists. */
-const SHARE = 2;
+const SHARE = 4;
 
 /** The records without those that lead to patients who are left out, at once or through others; ids are of one kind each. */
 function thinned(all: readonly Record_[]): readonly Record_[] {

@@ -31,10 +31,15 @@ function keepSending(port: number, start: string, piece: string, pauseMs: number
       socket.write(start);
       begun = true;
     });
-    // As fast as the other side reads, or a piece after each pause.
-    const timer = setInterval(() => {
+    // As fast as the other side reads, or a piece after each pause; once there is an answer, for as long as it is taken.
+    const send = () => {
       if (begun && socket.writable && socket.writableLength < 512 * KILOBYTE) socket.write(piece);
-    }, pauseMs);
+    };
+    let timer = setInterval(send, pauseMs);
+    socket.once('data', () => {
+      clearInterval(timer);
+      timer = setInterval(send, 200);
+    });
     socket.on('data', (bytes) => received.push(bytes));
     socket.on('error', () => {});
     socket.once('close', () => {

@@ -164,7 +164,7 @@ describe('failed authentication', () => {
     expect(await sign(SECRET, 'client', '192.0.2.1')).toBe(429);
     expect(await sign(SECRET, 'other', '192.0.2.1')).toBe(200);
     expect(await sign(SECRET, 'client', '192.0.2.2')).toBe(200);
-    for (let n = 0; n < 10; n++) expect(await sign('wrong', `invented ${n}`, '192.0.2.3')).toBe(401);
+    for (let n = 0; n < 3; n++) expect(await sign('wrong', `invented ${n}`, '192.0.2.3')).toBe(401);
     expect(await sign(SECRET, 'client', '192.0.2.3')).toBe(200);
     const token = { headers: { 'x-forwarded-for': '192.0.2.1' } };
     expect((await at.call('GET', '/patients', token)).status).toBe(200);

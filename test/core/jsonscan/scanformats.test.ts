@@ -115,13 +115,11 @@ describe('csvLines', () => {
     expect(written(csvScanFormat(columns, EXCEL), [bodyOf(records)])).toBe(viaParser(records, columns, EXCEL));
   });
 
-  it.each([
-    ['1', 'before a digit'],
-    ['a', 'before a letter'],
-    ['=1,2', 'before a formula'],
-  ])('writes what a parser would: every character %s', (rest) => {
+  it('writes what a parser would: every character before a digit, a letter and a formula', () => {
     const characters = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit));
-    const records = characters.map((first, id) => JSON.stringify({ id, name: first + rest })).join(',');
+    const records = characters
+      .map((first, id) => JSON.stringify({ id, name: `${first}1`, amount: `${first}a`, phones: `${first}=1,2` }))
+      .join(',');
     for (const options of [PLAIN, EXCEL]) {
       const text = written(csvScanFormat(columns, options), [bodyOf(records)]);
       expect(text === viaParser(records, columns, options)).toBe(true);
@@ -277,7 +275,7 @@ describe('lines of whatever the server sends', () => {
         expect(written(ndjson, [body])).toBe(formatted(ndjsonFormatter()));
         expect(written(json, [body])).toBe(formatted(jsonFormatter()));
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 });

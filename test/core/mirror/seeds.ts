@@ -12,7 +12,7 @@ export function seedsOf(chosen: readonly string[]): readonly string[] {
 }
 
 /** Four of each kind of run, in which every mood is there with each of its values, and faults in some. */
-export const CHOSEN = { mirror: ['122', '370', '466', '561'], verify: ['289', '507', '1015', '1235'] } as const;
+export const CHOSEN = { mirror: ['122', '370', '466', '561'], verify: ['795', '4766', '5353', '5994'] } as const;
 
 /** The share of requests of a run that go wrong: what is drawn of it first. */
 export function faultRate(draws: Draws): number {

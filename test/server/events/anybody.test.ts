@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LOCATIONS, NOWHERE, OPERATORIES, PROVIDERS } from '../../support/ids.ts';
 import { sharedService } from '../../support/service.ts';
-import { cases } from '../../support/store.ts';
 import { allEvents, calendarRecords, create, meeting, mondays, post, put } from './calendar.ts';
 
 const service = sharedService(calendarRecords);
@@ -56,7 +55,7 @@ describe('a body of any values', () => {
         const told = called.body.errors.map(({ code, source }) => `${code} ${source}`);
         expect(told).toEqual([...new Set(told)]);
       }),
-      { numRuns: cases(150, 50) },
+      { numRuns: 70 },
     );
   });
 
@@ -71,7 +70,7 @@ describe('a body of any values', () => {
         if (called.status === 400) expect(await allEvents(service)).toEqual(before);
         else if (called.status === 404) expect(before.map((event) => event.id)).not.toContain(id);
       }),
-      { numRuns: cases(80, 25) },
+      { numRuns: 40 },
     );
   });
 });

@@ -11,6 +11,7 @@ import { dump } from '../../support/dump.ts';
 import { big, LOCATIONS, OPERATORIES, OTHER_ORGANIZATION, PATIENTS, PROVIDERS } from '../../support/ids.ts';
 import { allRecords, bareRecords, line, organizationRecords } from '../../support/practice.ts';
 import { testService } from '../../support/service.ts';
+import { cases } from '../../support/store.ts';
 import { allMessages } from '../stream/told.ts';
 
 const patient = (id: number, record: Readonly<Record<string, unknown>> = {}) =>
@@ -46,7 +47,7 @@ describe('an import', () => {
         const found = await dump(service.service).finally(service.close);
         expect(found).toEqual(expected);
       }),
-      { numRuns: 5, examples: [[records.toReversed()]], endOnFailure: true },
+      { numRuns: cases(4, 2), examples: [[records.toReversed()]], endOnFailure: true },
     );
   });
 

@@ -23,10 +23,14 @@ import {
 
 let place: Awaited<ReturnType<typeof scratch>>;
 let base: string;
+/** The first backup of it. */
+let backup: string;
 beforeAll(async () => {
   place = await scratch();
   base = join(place.path, 'base');
+  backup = join(place.path, 'backup');
   await makePractice(base);
+  await backUp({ data: base }, backup, OPTIONS);
 });
 afterAll(() => place.remove());
 
@@ -34,13 +38,12 @@ let count = 0;
 let folder: string;
 let source: string;
 let first: string;
-/** A practice and its first backup, of which the second is to be. */
+/** Copies of the practice and of its first backup, of which the second is to be. */
 beforeEach(async () => {
   folder = join(place.path, `case-${++count}`);
   await mkdir(folder);
   source = await copied(base, join(folder, 'source'));
-  first = join(folder, 'first');
-  await backUp({ data: source }, first, OPTIONS);
+  first = await copied(backup, join(folder, 'first'));
 });
 
 const OPTIONS = { ...WORK, version: '1.2.3' };

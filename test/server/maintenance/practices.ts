@@ -77,8 +77,17 @@ const WEEKLY = {
   recurrenceEnd: '2026-03-30',
 };
 
-/** Makes a data folder with records of every kind: imported ones, and some made by requests. */
+/** The folder that `makePractice` copies, made once in a process. */
+let practiceFolder: Promise<string> | undefined;
+
+/** Makes a data folder with records of every kind: imported ones, and some made by requests. All have the same keys. */
 export async function makePractice(data: string): Promise<void> {
+  practiceFolder ??= newPractice();
+  await copied(await practiceFolder, data);
+}
+
+async function newPractice(): Promise<string> {
+  const data = await mkdtemp(join(tmpdir(), 'molar-maintenance-'));
   const service = await testService(allRecords(), { data });
   await made(service, '/documents', {
     name: 'paper',
@@ -104,6 +113,7 @@ export async function makePractice(data: string): Promise<void> {
   });
   await changeThings(service, Number(event.id), Number(appointment.id));
   await service.close();
+  return data;
 }
 
 /** Changes that have consequences beside the record: whatever they leave must pass every check. */

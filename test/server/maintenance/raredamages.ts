@@ -8,7 +8,7 @@ export type Damage = readonly [name: string, statement: string, found: readonly 
 
 export const like = (pattern: RegExp): string => expect.stringMatching(pattern);
 
-/** Damages of what few practices have, and of bounds: pages, epochs, gaps. */
+/** Damages of what few practices have, and of bounds (pages, epochs, gaps), that stand side by side. */
 export const RARE_DAMAGES: readonly Damage[] = [
   [
     'JSON that is no record',
@@ -18,12 +18,6 @@ export const RARE_DAMAGES: readonly Damage[] = [
   [
     'one phone number more than a record has',
     `INSERT INTO patients_phones_number (org, value, id) VALUES (1, '8015550199', ${ANN})`,
-    [`values patients_phones_number ${ANN}: does not agree with patients`],
-  ],
-  [
-    'another phone number than a record has',
-    `UPDATE patients_phones_number SET value = '8015550199' WHERE id = ${ANN} AND org = 1
-       AND value = (SELECT MIN(value) FROM patients_phones_number WHERE id = ${ANN} AND org = 1)`,
     [`values patients_phones_number ${ANN}: does not agree with patients`],
   ],
   [
@@ -90,39 +84,14 @@ export const RARE_DAMAGES: readonly Damage[] = [
     ],
   ],
   [
-    'a distribution by another',
-    `UPDATE distributions SET by_insurance = 1 - by_insurance WHERE credit_id = ${big(403)}`,
-    [
-      `ledger distributions ${big(403)} → ${big(401)}: does not agree with transactions`,
-      `ledger ledger ${big(401)}: does not agree with transactions`,
-    ],
-  ],
-  [
     'a distribution of no credit',
     `INSERT INTO distributions (org, charge_id, credit_id, cents, by_insurance) VALUES (1, 5, 6, 7, 0)`,
     ['ledger distributions 6 → 5: should not be there'],
   ],
-  ...['location_id', 'guarantor_id', 'is_charge', 'open_cents', 'insurance_cents', 'write_off_cents'].map(
-    (column): [string, string, string[]] => [
-      `the ledger's ${column}`,
-      `UPDATE ledger SET ${column} = ${column} + 1 WHERE id = ${big(404)}`,
-      [`ledger ledger ${big(404)}: does not agree with transactions`],
-    ],
-  ),
   [
     'several gaps in the stream, the last one of one message',
     'DELETE FROM stream_messages WHERE org = 1 AND seq IN (2, 4)',
     ['stream stream_messages 2: is missing', 'stream stream_messages 4: is missing'],
-  ],
-  [
-    'no gap where numbers were those of all organizations',
-    'DELETE FROM stream_messages WHERE org = 1 AND seq IN (2, 4); UPDATE stream_heads SET shared = 4 WHERE org = 1',
-    [],
-  ],
-  [
-    'a gap right behind those numbers',
-    'DELETE FROM stream_messages WHERE org = 1 AND seq IN (2, 5); UPDATE stream_heads SET shared = 4 WHERE org = 1',
-    ['stream stream_messages 5: is missing'],
   ],
   [
     'no gap where numbers were left out by a new epoch',
@@ -137,28 +106,9 @@ export const RARE_DAMAGES: readonly Damage[] = [
     [like(/^stream stream_messages \d+: and those up to 1767000000000001 are missing$/)],
   ],
   [
-    'floors that were deleted up to',
-    'DELETE FROM stream_messages WHERE org = 1 AND seq <= 3; UPDATE stream_heads SET floor = 3 WHERE org = 1',
-    [],
-  ],
-  [
-    'messages that cannot be read',
-    `UPDATE stream_messages SET routing_key = routing_key || '.more' WHERE org = 1 AND seq = 4;
-     UPDATE stream_messages SET sent_at = 'then' WHERE org = 1 AND seq = 5`,
-    [
-      'stream stream_messages 4: its routing key does not agree with its organization',
-      'stream stream_messages 5: its time cannot be read',
-    ],
-  ],
-  [
     'a message that was sent a day before the one before it, and not more',
     `UPDATE stream_messages SET sent_at = strftime('%Y-%m-%dT%H:%M:%fZ', sent_at, '-1 day') WHERE org = 1 AND seq = 4`,
     [],
-  ],
-  [
-    'a message that was sent a moment more than a day before',
-    `UPDATE stream_messages SET sent_at = strftime('%Y-%m-%dT%H:%M:%fZ', sent_at, '-1 day', '-1 second') WHERE org = 1 AND seq = 4`,
-    ['stream stream_messages 4: was sent more than a day before the one before it'],
   ],
   [
     'relays that are where the stream ends, beyond it, and nowhere',
@@ -187,17 +137,6 @@ export const RARE_DAMAGES: readonly Damage[] = [
     'UPDATE audit_checkpoints SET entries = 99 WHERE number = 1',
     ['audit audit_checkpoints 1: was changed after it was signed'],
   ],
-  ['a table that is missing', 'DROP TABLE ledger_changes', ['schema ledger_changes: the table is missing']],
-  [
-    'a schema of a later version',
-    `INSERT INTO schema_migrations (version, name, applied_at) VALUES (999, 'later', 'then')`,
-    [like(/^schema: is of version 999, not \d+: it needs a newer molar$/)],
-  ],
-  [
-    'a schema that is being changed',
-    "DELETE FROM schema_state WHERE name = 'fingerprint'",
-    ['schema: is being brought to another version: molar serve brings it to this version'],
-  ],
   [
     'documents with variants of nobody',
     `UPDATE documents SET variants = 'huge' WHERE org = 1 AND id = (SELECT MAX(id) FROM documents WHERE org = 1 AND variants = 'original')`,
@@ -220,16 +159,6 @@ export const RARE_DAMAGES: readonly Damage[] = [
     ],
   ],
   [
-    'a gap behind thousands of messages',
-    `WITH RECURSIVE n (more) AS (SELECT 1 UNION ALL SELECT more + 1 FROM n WHERE more < 4200)
-       INSERT INTO stream_messages (org, seq, routing_key, sent_at, correlation_id, payload, record)
-       SELECT m.org, m.seq + more, m.routing_key, m.sent_at, m.correlation_id, m.payload, m.record
-       FROM n, (SELECT * FROM stream_messages WHERE org = 1 ORDER BY seq DESC LIMIT 1) AS m;
-     UPDATE stream_heads SET seq = seq + 4200 WHERE org = 1;
-     DELETE FROM stream_messages WHERE org = 1 AND seq = 4003`,
-    ['stream stream_messages 4003: is missing'],
-  ],
-  [
     'nothing of a document with more tags than are looked for at once',
     `CREATE TEMP TABLE own AS SELECT MAX(id) AS id FROM documents WHERE org = 1;
      CREATE TEMP TABLE tags AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1100) SELECT 'tag ' || n AS tag FROM n;
@@ -238,6 +167,95 @@ export const RARE_DAMAGES: readonly Damage[] = [
      INSERT INTO documents_tags (org, value, id) SELECT 1, tag, id FROM tags, own;
      INSERT INTO document_tags (org, fold, name) SELECT 1, tag, tag FROM tags`,
     [],
+  ],
+];
+
+/** The same, of what others have damaged too, or of what a check needs to look at the rest. */
+export const RARE_DAMAGES_APART: readonly Damage[] = [
+  [
+    'a message with the number of none',
+    'UPDATE stream_messages SET seq = seq + 1000000 WHERE org = 1 AND seq = 4',
+    [
+      'stream stream_messages 4: is missing',
+      like(/^stream stream_messages \d+: and those up to 1000003 are missing$/),
+      like(/^stream stream_messages 1000004: is above the head, which is \d+$/),
+    ],
+  ],
+  [
+    'messages of an organization whose numbers would be given again',
+    'DELETE FROM stream_heads WHERE org = 1',
+    [like(/^stream stream_messages \d+: is above the head, which is 0$/)],
+  ],
+  [
+    'another phone number than a record has',
+    `UPDATE patients_phones_number SET value = '8015550199' WHERE id = ${ANN} AND org = 1
+       AND value = (SELECT MIN(value) FROM patients_phones_number WHERE id = ${ANN} AND org = 1)`,
+    [`values patients_phones_number ${ANN}: does not agree with patients`],
+  ],
+  [
+    'a distribution by another',
+    `UPDATE distributions SET by_insurance = 1 - by_insurance WHERE credit_id = ${big(403)}`,
+    [
+      `ledger distributions ${big(403)} → ${big(401)}: does not agree with transactions`,
+      `ledger ledger ${big(401)}: does not agree with transactions`,
+    ],
+  ],
+  ...['location_id', 'guarantor_id', 'is_charge', 'open_cents', 'insurance_cents', 'write_off_cents'].map(
+    (column): [string, string, string[]] => [
+      `the ledger's ${column}`,
+      `UPDATE ledger SET ${column} = ${column} + 1 WHERE id = ${big(404)}`,
+      [`ledger ledger ${big(404)}: does not agree with transactions`],
+    ],
+  ),
+  [
+    'no gap where numbers were those of all organizations',
+    'DELETE FROM stream_messages WHERE org = 1 AND seq IN (2, 4); UPDATE stream_heads SET shared = 4 WHERE org = 1',
+    [],
+  ],
+  [
+    'a gap right behind those numbers',
+    'DELETE FROM stream_messages WHERE org = 1 AND seq IN (2, 5); UPDATE stream_heads SET shared = 4 WHERE org = 1',
+    ['stream stream_messages 5: is missing'],
+  ],
+  [
+    'floors that were deleted up to',
+    'DELETE FROM stream_messages WHERE org = 1 AND seq <= 3; UPDATE stream_heads SET floor = 3 WHERE org = 1',
+    [],
+  ],
+  [
+    'messages that cannot be read',
+    `UPDATE stream_messages SET routing_key = routing_key || '.more' WHERE org = 1 AND seq = 4;
+     UPDATE stream_messages SET sent_at = 'then' WHERE org = 1 AND seq = 5`,
+    [
+      'stream stream_messages 4: its routing key does not agree with its organization',
+      'stream stream_messages 5: its time cannot be read',
+    ],
+  ],
+  [
+    'a message that was sent a moment more than a day before',
+    `UPDATE stream_messages SET sent_at = strftime('%Y-%m-%dT%H:%M:%fZ', sent_at, '-1 day', '-1 second') WHERE org = 1 AND seq = 4`,
+    ['stream stream_messages 4: was sent more than a day before the one before it'],
+  ],
+  ['a table that is missing', 'DROP TABLE ledger_changes', ['schema ledger_changes: the table is missing']],
+  [
+    'a schema of a later version',
+    `INSERT INTO schema_migrations (version, name, applied_at) VALUES (999, 'later', 'then')`,
+    [like(/^schema: is of version 999, not \d+: it needs a newer molar$/)],
+  ],
+  [
+    'a schema that is being changed',
+    "DELETE FROM schema_state WHERE name = 'fingerprint'",
+    ['schema: is being brought to another version: molar serve brings it to this version'],
+  ],
+  [
+    'a gap behind thousands of messages',
+    `WITH RECURSIVE n (more) AS (SELECT 1 UNION ALL SELECT more + 1 FROM n WHERE more < 4200)
+       INSERT INTO stream_messages (org, seq, routing_key, sent_at, correlation_id, payload, record)
+       SELECT m.org, m.seq + more, m.routing_key, m.sent_at, m.correlation_id, m.payload, m.record
+       FROM n, (SELECT * FROM stream_messages WHERE org = 1 ORDER BY seq DESC LIMIT 1) AS m;
+     UPDATE stream_heads SET seq = seq + 4200 WHERE org = 1;
+     DELETE FROM stream_messages WHERE org = 1 AND seq = 4003`,
+    ['stream stream_messages 4003: is missing'],
   ],
   [
     'two documents with one file',

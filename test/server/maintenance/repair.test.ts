@@ -28,13 +28,17 @@ const ledgers = (data: string) =>
   );
 
 it.each([
-  ['a sequence', `UPDATE sequences SET last_id = 5 WHERE type = 'PatientV1'`, [{ what: 'sequences raised', count: 2 }]],
   [
-    'counts',
-    `UPDATE record_counts SET records = records - 1 WHERE table_name IN ('patients', 'documents')`,
-    [{ what: 'counts made again', count: 4 }],
+    'sequences, counts and ledger rows',
+    `UPDATE sequences SET last_id = 5 WHERE type = 'PatientV1';
+     UPDATE record_counts SET records = records - 1 WHERE table_name IN ('patients', 'documents');
+     DELETE FROM ledger WHERE id > ${big(401)}`,
+    [
+      { what: 'sequences raised', count: 2 },
+      { what: 'counts made again', count: 4 },
+      { what: 'ledgers made again', count: 2 },
+    ],
   ],
-  ['ledger rows', `DELETE FROM ledger WHERE id > ${big(401)}`, [{ what: 'ledgers made again', count: 2 }]],
   ['distributions', `UPDATE distributions SET cents = cents + 1`, [{ what: 'ledgers made again', count: 1 }]],
   [
     'blocks of the ledger',
@@ -101,7 +105,8 @@ it('changes nothing of data without problems', async () => {
   inDatabase(data, (connection) => connection.pragma('wal_checkpoint(TRUNCATE)'));
   const before = await readFile(join(data, 'molar.sqlite'));
   expect(await check({ data }, { repair: true })).toMatchObject({ ok: true, repaired: [] });
-  expect(await readFile(join(data, 'molar.sqlite'))).toEqual(before);
+  // Compared as a flag: byte by byte, an expectation would take seconds.
+  expect(before.equals(await readFile(join(data, 'molar.sqlite')))).toBe(true);
 });
 
 it('changes nothing of a schema that is another', async () => {

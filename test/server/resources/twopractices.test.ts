@@ -164,3 +164,14 @@ describe('a series of events', () => {
     expect(starts.sort()).toEqual(['2026-03-03', '2026-03-10', '2026-03-17']);
   });
 });
+
+it('a token works for no practice whose id has other letter cases', async () => {
+  const token = 'token-of-the-lower-case';
+  await service.import([
+    ...['mixed', 'Mixed'].map((id) => ({ type: 'Organization', id, timezone: 'UTC' })),
+    { type: 'AccessToken', token, organizations: ['mixed'], scopes: ['model:read'] },
+  ]);
+  const status = async (organization: string) =>
+    (await service.call('GET', '/patients', { token, organization })).status;
+  expect([await status('mixed'), await status('Mixed'), await status('mixe')]).toEqual([200, 403, 403]);
+});

@@ -113,13 +113,13 @@ describe('positions of the stream', () => {
   it('count each organization by itself in one write of many, and in an import', async () => {
     const rows = await rawRows<{ org: number; id: string }>(service, 'SELECT org, id FROM organizations');
     await service.service.store.write(async (tx) => {
-      for (let n = 0; n < 450; n++) {
+      for (let n = 0; n < 45; n++) {
         const { org, id } = rows[n % 3 === 0 ? 0 : 1] ?? { org: 0, id: '' };
         await appendMessage(tx, messageBy({ org: Number(org), id }, { sendTime: service.clock.text() }));
       }
     });
     const [first, second] = rows.map(({ id }) => id) as [string, string];
-    expect([await stored(first), await stored(second)]).toEqual([upTo(150), upTo(300)]);
+    expect([await stored(first), await stored(second)]).toEqual([upTo(15), upTo(30)]);
     const tag = (n: number, organization: string) =>
       line(
         'TransactionTagV1',
@@ -128,14 +128,14 @@ describe('positions of the stream', () => {
       );
     // Runs that the database publishes itself, longer than what is kept in memory, and single ones between them.
     await service.import([
-      ...upTo(2500).map((n) => tag(n, first)),
-      ...upTo(300, 5000).map((n) => tag(n, n % 2 === 0 ? first : second)),
-      ...upTo(400).map((n) => tag(n, second)),
+      ...upTo(2100).map((n) => tag(n, first)),
+      ...upTo(40, 5000).map((n) => tag(n, n % 2 === 0 ? first : second)),
+      ...upTo(130).map((n) => tag(n, second)),
     ]);
     await post(first, 1);
     await post(second, 1);
     const counts = [await stored(first), await stored(second)];
-    expect(counts).toEqual([upTo(150 + 2500 + 150 + 1), upTo(300 + 150 + 400 + 1)]);
+    expect(counts).toEqual([upTo(15 + 2100 + 20 + 1), upTo(30 + 20 + 130 + 1)]);
   });
 
   it('of an earlier version stay what they were', async () => {

@@ -7,6 +7,7 @@ import { BILLING_TYPES, LOCATIONS, OPERATORIES, ORGANIZATION, PATIENTS, PROVIDER
 import { bareRecords, line } from '../../support/practice.ts';
 import { patientFixture } from '../../support/resources/patients.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { cases } from '../../support/store.ts';
 import { MONDAYS, meeting } from '../events/calendar.ts';
 import { post as postDocument } from '../resources/documentsof.ts';
 import { allMessages } from './told.ts';
@@ -186,7 +187,7 @@ describe('whoever only listens', () => {
           await service.close();
         }
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: cases(6, 3), endOnFailure: true },
     );
   });
 });

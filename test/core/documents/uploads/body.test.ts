@@ -48,7 +48,7 @@ describe('the streamed body of a document', () => {
           expect([body.length, reported]).toEqual([Buffer.byteLength(expected), size * 2]);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 

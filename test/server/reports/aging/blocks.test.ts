@@ -84,7 +84,7 @@ onBothStores('Guarantors are found by how many transactions are before them, aft
         },
       ),
       // A failed run has changed what the next ones begin with.
-      { numRuns: 12, seed: 20_260_304, endOnFailure: true },
+      { numRuns: 7, seed: 20_260_304, endOnFailure: true },
     );
     await store.write((tx) => fillLedger(tx, 1));
     await expectOrder(store, 1, rows[1] as Rows);

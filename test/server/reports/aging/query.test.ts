@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { some } from '../../../contract/probes.ts';
 import { refusalOf, rowOf } from '../../../support/calls.ts';
 import { sharedService } from '../../../support/service.ts';
+import { cases } from '../../../support/store.ts';
 import { type Line, type Practice, patient, setAgingPageLimit } from '../support.ts';
 import { brief, PATH, page, practiceWith, row } from './rows.ts';
 
@@ -117,7 +119,10 @@ describe('a term on an amount', () => {
     );
     for (const [key, amounts] of Object.entries(AMOUNTS)) {
       for (const [operator, holds] of Object.entries(HOLDS)) {
-        for (const wanted of amounts.flatMap((cents) => [cents - 1, cents, cents + 1])) {
+        for (const wanted of some(
+          amounts.flatMap((cents) => [cents - 1, cents, cents + 1]),
+          cases(6, 3),
+        )) {
           const term = `,${key}${operator}${wanted / 100}`;
           const listed = brief(await page(practice, 5, term)).guarantors.map(([id]) => id);
           const expected = ['1', '4'].filter((_, index) => holds(amounts[index] as number, wanted));

@@ -78,7 +78,7 @@ describe('production of generated practices', () => {
         if (expected.length === 0) expect(called.status).toBe(404);
         else expect(rowsOf(called)).toEqual(expected);
       }),
-      { numRuns: cases(60, 25), seed: 20_260_304 },
+      { numRuns: cases(30, 10), seed: 20_260_304 },
     );
   });
 });
