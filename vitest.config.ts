@@ -48,7 +48,12 @@ const ALONE = ['test/server/stream/{crowd,relay/rabbitmq}.test.ts', 'test/simula
 const OWN_GROUP = ['test/{acceptance,torture,windows}/**'];
 
 /** What has a store, a server or another program. Everything else is in the group `unit`, so that a new folder is in one. */
-const INTEGRATION = ['test/{contract,faithful}/**/*.test.ts', ...filesWithMore()];
+const INTEGRATION = [
+  'test/{contract,faithful}/**/*.test.ts',
+  // The command starts programs, not the test.
+  'test/cli/serving/demo.test.ts',
+  ...filesWithMore(),
+];
 
 const SAME_ON_BOTH = [
   // What shapes an answer asks nothing of a store that other files do not ask.
@@ -69,7 +74,7 @@ const SAME_ON_BOTH = [
   'test/server/stream/{formats,imports,organizations,route,series}.test.ts',
   // The same, recorded on 29 November 2026.
   'test/contract/{access,async,etag,http,paging,values}.test.ts',
-  'test/server/import/{deletions,order,refusals,sequences}.test.ts',
+  'test/server/import/{deletions,order}.test.ts',
   'test/server/reports/openings/generated.test.ts',
 ];
 

@@ -201,6 +201,8 @@ async function buildSqlite() {
 /** One preparation at a time: a lock file holds the process id and is taken over when that process is gone. */
 async function locked(work) {
   for (let waits = 0; !takeLock(); waits++) {
+    // By another preparation, which goes on to build.
+    if (PACKAGES_ONLY && isInstalled()) return;
     const owner = existsSync(LOCK) ? Number(readFileSync(LOCK, 'utf8')) : 0;
     if (owner > 0 && !isRunning(owner)) rmSync(LOCK, { force: true });
     if (waits === 5) say(`Waiting for another preparation to end (process ${owner}, ${LOCK}) …`);
@@ -234,9 +236,9 @@ function isRunning(pid) {
 
 async function prepare() {
   if (!isInstalled()) await install();
-  if (PACKAGES_ONLY) return;
   // npm leaves an optional package out, without a word, when it cannot be installed for whatever reason.
   if (!isThere() && !isLinked()) await npm(['install', '--no-save', ...INSTALLING], { mayFail: true });
+  if (PACKAGES_ONLY) return;
   const digest = inputsDigest();
   // To compile SQLite keeps one processor busy for most of a minute.
   const done = await Promise.allSettled([buildSqlite(), FORCED || !isBuilt(digest) ? build(digest) : undefined]);

@@ -34,7 +34,7 @@ interface Case {
   readonly name: string;
   readonly args: readonly string[];
   readonly exit: number;
-  /** Whether it is asked of the program: what is told before a command runs, and once what each exit code is. */
+  /** Whether it is asked of the program: what is told before a command runs, and one case of each exit code here. */
   readonly built?: true;
   readonly env?: (env: Env) => Env;
   readonly source?: string;

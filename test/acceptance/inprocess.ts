@@ -10,6 +10,9 @@ type Env = Readonly<Record<string, string>>;
 /** A shell in which nothing says what to connect to: an empty value is none. */
 const NOWHERE: Env = { MOLAR_URL: '', MOLAR_ORGANIZATION: '', MOLAR_TOKEN: '' };
 
+/** Milliseconds that no command takes, even where the machine is ten times too busy. */
+const LONGEST = 300_000;
+
 /**
  * Runs a command of the sources in this process, over real sockets and with real time: for tables of cases that ask nothing
  * of a process, each of which would cost a start of the built program. Paths are absolute, since it has no folder of its own.
@@ -20,7 +23,9 @@ export async function molarHere(
   stdin: string | Uint8Array = '',
 ): Promise<Ended> {
   const { id, command, argv } = await commandOf(words);
-  const world = { env: { ...NOWHERE, ...cleanEnv(env) }, clock, openNetwork, newId: randomUUID, stdin };
+  // A server that was to be refused and is not would go on, and keep the next tests from their folders.
+  const signal = AbortSignal.timeout(LONGEST);
+  const world = { env: { ...NOWHERE, ...cleanEnv(env) }, clock, openNetwork, newId: randomUUID, stdin, signal };
   const { exitCode, stdout, stderr } = await runCommand(id, command, argv, world);
   return { code: exitCode, stdout, stderr };
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { copyFile, mkdir, readdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { sqlitePackage } from '../../src/sqlite/open.ts';
 import { PIXELS } from './archives.ts';
 import {
@@ -177,6 +177,7 @@ describe('the package', { shuffle: false }, () => {
       const run = join(folderOr(context), 'bin/run.js');
       await writeFile(join(place.path, 'pixels.png'), PIXELS);
       const own = await serve(place.path, ['--data', 'own', '--import', 'fixture.ndjson'], run);
+      onTestFinished(() => void own.stop());
       const upload = `documents upload pixels.png --patient ${PATIENT} --crop 0,0,2,1 --ratio 1 --json`.split(' ');
       const cut = await installed(upload, connection(own.url));
       expect(cut, cut.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('"cropped"') });

@@ -130,7 +130,7 @@ test('check: a table for people, JSON for programs, and exit codes that tell', a
 test('backup while a server is written to: one state, whole, with every file', async () => {
   const { url } = await started('--data', 'd', '--import', 'fixture.ndjson');
   const writers = writing(url);
-  await until(() => writers.counts.patients > 0);
+  await until(() => writers.counts.patients > 0 && writers.counts.documents > 0);
   const backup = await run('backup', 'copy', '--data', 'd', '--json');
   expect({ code: backup.code, stderr: backup.stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(backup.stdout)).toMatchObject({ checked: true, problems: [] });
@@ -168,7 +168,8 @@ test('a backup that is killed, or interrupted, leaves nothing under its name; th
     expect(await readdir(place.path)).not.toContain(signal);
   }
   await served.stop();
-  expect(await run('backup', 'SIGKILL', '--data', 'd')).toMatchObject({ code: 0 });
+  for (const signal of ['SIGKILL', 'SIGINT'])
+    expect(await run('backup', signal, '--data', 'd')).toMatchObject({ code: 0 });
   expect((await run('check', '--data', 'SIGKILL', '--deep')).stdout).toContain('No problems in');
   expect(await run('backup', 'SIGKILL', '--data', 'd')).toMatchObject({
     code: 9,
@@ -184,7 +185,8 @@ const PATIENTS = 1600;
 test('a migration that is killed again and again comes to its end, with all rows once', async (context) => {
   if ((await testPostgres()) === undefined) return context.skip('needs PostgreSQL');
   const database = await testDatabase();
-  const to = `${database.url}&application_name=${database.schema}`;
+  const named = (name: string) => `${database.url}&application_name=${database.schema}-${name}`;
+  const to = named('last');
   try {
     await writeFixture(place.path, PATIENTS);
     const tag = { type: 'TransactionTagV1', organizationId: ORGANIZATION, id: 1, tagText: 'x', tagType: 'PAYMENT_TAG' };
@@ -194,10 +196,20 @@ test('a migration that is killed again and again comes to its end, with all rows
     await onPostgres(async (client) => {
       // The last thing that a copy would write: none comes to its end.
       await client.query('BEGIN; LOCK TABLE transactiontags IN SHARE MODE');
-      for (const least of [1, PATIENTS]) {
-        const child = start(place.path, ['server', 'migrate', '--from', 'd', '--to', to]);
-        const hasCopied = async () => (await client.query('SELECT 1 FROM patients')).rows.length >= least;
-        await until(async () => child.exitCode !== null || (await hasCopied()));
+      for (const [name, reached] of [
+        ['first', 'SELECT 1 FROM patients'],
+        [
+          'second',
+          `SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%-second' AND wait_event_type = 'Lock'`,
+        ],
+      ] as const) {
+        const child = start(place.path, ['server', 'migrate', '--from', 'd', '--to', named(name)]);
+        const hasReached = async () => {
+          // Within a transaction the activity is otherwise what it was at first.
+          await client.query('SELECT pg_stat_clear_snapshot()');
+          return (await client.query(reached)).rows.length > 0;
+        };
+        await until(async () => child.exitCode !== null || (await hasReached()));
         child.kill('SIGKILL');
         expect(await exit(child)).toBeNull();
         expect((await run('check', '--database', to, '--files', 'd/files')).code).toBe(9);

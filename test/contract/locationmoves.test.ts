@@ -27,7 +27,7 @@ function inPractice(run: (service: TestService) => Promise<void>): () => Promise
   };
 }
 
-/** Runs a test that changes no record in the practice that all of these share. */
+/** Runs a test that changes no record that another looks at, in the practice that all of these share. */
 function reading(run: (service: TestService) => Promise<void>): () => Promise<void> {
   return () => run(practice);
 }

@@ -93,6 +93,9 @@ function shifted(value: string, milliseconds: number, zone: string): string {
   return new Date(Date.parse(value) + milliseconds + offset).toISOString().replace('Z', zone);
 }
 
+/** Its multiples, without their whole part, are spread evenly, however many there are. */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
+
 function nextDay(date: string): string {
   return new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10);
 }
@@ -112,8 +115,15 @@ function quoted(value: string): string {
   return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
-/** At most as many probes, spread over all of them. */
-export function some<T>(items: readonly T[], most: number): T[] {
-  const step = Math.max(1, items.length / most);
-  return Array.from({ length: Math.min(most, items.length) }, (_, index) => items[Math.floor(index * step)] as T);
+/**
+ * At most as many probes, one from each of as many parts of the list. Probes come in groups whose members stand in the same
+ * order, so that the place within its part is another one for each; whoever takes few of many lists gives each list a turn.
+ */
+export function some<T>(items: readonly T[], most: number, turn = 0): T[] {
+  const count = Math.min(most, items.length);
+  const size = items.length / Math.max(1, count);
+  return Array.from({ length: count }, (_, index) => {
+    const place = ((index + turn) * GOLDEN_RATIO) % 1;
+    return items[Math.floor((index + place) * size)] as T;
+  });
 }

@@ -144,6 +144,16 @@ describe('bin/prepare.mjs', () => {
     expect(await prepare()).toEqual(quiet);
   });
 
+  it('builds nothing when it is asked for packages alone, and waits for no build', async () => {
+    rmSync(join(folder, 'dist'), { recursive: true });
+    // The lock of one that builds.
+    write('.prepare.lock', String(process.pid));
+    expect(await prepare('--packages')).toEqual(quiet);
+    rmSync(join(folder, '.prepare.lock'));
+    expect(await prepare('--packages')).toEqual(quiet);
+    expect(existsSync(join(folder, 'dist'))).toBe(false);
+  });
+
   it('builds when told to, and when something that was built is gone', async () => {
     expect(await prepare('--build')).toEqual(building);
     rmSync(join(folder, 'oclif.manifest.json'));

@@ -12,10 +12,17 @@ export interface PostgresReading {
   readonly mirrored: readonly MirroredTable[];
 }
 
-/** Begins a transaction that only reads, of which the first statement has run. Throws a QueryFault or a Failure. */
-export async function openReading(place: DatabasePlace): Promise<PostgresReading> {
+/**
+ * Begins a transaction that only reads, of which the first statement has run. Throws a QueryFault or a Failure. Its
+ * connection ends when the signal aborts before it has begun: one that stays would keep the process from ending.
+ */
+export async function openReading(place: DatabasePlace, signal?: AbortSignal): Promise<PostgresReading> {
   const { client, schema } = await connect(place, MIRROR_PARSERS);
+  const end = () => client.end().catch(() => undefined);
+  const abort = () => void end();
+  signal?.addEventListener('abort', abort, { once: true });
   try {
+    signal?.throwIfAborted();
     if (schema === undefined) throw missing(place);
     const database = new PostgresDatabase(place.name, client, schema);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -23,8 +30,10 @@ export async function openReading(place: DatabasePlace): Promise<PostgresReading
     const rows = await database.rows<Readonly<Record<string, unknown>>>('SELECT * FROM _mirror');
     return { client, database, mirrored: rows.map(mirroredTable) };
   } catch (cause) {
-    await client.end().catch(() => undefined);
+    await end();
     throw postgresFailure(cause, place.name);
+  } finally {
+    signal?.removeEventListener('abort', abort);
   }
 }
 

@@ -33,12 +33,7 @@ export async function openPostgresQuery(
   statement: Statement,
   signal: AbortSignal,
 ): Promise<QueryResult> {
-  const opening = openReading(place);
-  const { client, mirrored } = await untilAborted(opening, signal).catch((cause: unknown) => {
-    // A connection that comes after all would keep the process from ending.
-    opening.then(({ client: late }) => late.end()).catch(() => undefined);
-    throw cause;
-  });
+  const { client, mirrored } = await untilAborted(openReading(place, signal), signal);
   const ways = waysOf(statement);
   let [sent] = ways;
   const close = async () => {

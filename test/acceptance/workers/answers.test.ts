@@ -103,7 +103,7 @@ await onStores('a server of two processes', (newPlace, hasDatabase) => {
     }
   });
 
-  test('serves documents, links, the stream and async deliveries on every connection, which tells who asked', async () => {
+  test('serves documents, links, the stream and async deliveries on every connection; who asked is told by it', async () => {
     const { served, connections, path, data, end } = await together(await newPlace());
     try {
       const listening = new AbortController();

@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import { isRunning } from '../../support/processes.ts';
 import { molarIn } from '../inprocess.ts';
 import { molar, PATIENT, RUN, serve, workplace, writeFixture } from '../molar.ts';
-import { Connection, onSqlite, processesOf, together } from './together.ts';
+import { Connection, onSqlite, onStores, processesOf, together } from './together.ts';
 
 const TAG = (tagText: string) => ({ tagText, tagType: 'PAYMENT_TAG', isPredefined: false });
 
-onSqlite('a server of two processes (D59)', (newPlace) => {
+await onStores('a server of two processes (D59)', (newPlace) => {
   test('drops nothing when it is asked to end, and leaves nothing behind', async () => {
     const drain = ['--drain-time', '2', '--rate-limit', '0'];
     const { served, path, data, connections, end } = await together(await newPlace(), drain);
@@ -61,7 +61,9 @@ onSqlite('a server of two processes (D59)', (newPlace) => {
       await end();
     }
   });
+});
 
+onSqlite('a server of two processes (D59)', (newPlace) => {
   test('leaves it to the process that was started to end, whoever else gets the signal', async () => {
     const { served, connections, end } = await together(await newPlace());
     try {

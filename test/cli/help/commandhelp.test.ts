@@ -15,7 +15,8 @@ describe('the help on everything', () => {
   it('begins with the first steps and lists commands and pages', async () => {
     const shown = await text('');
     expect(headings(shown)).toEqual(['VERSION', 'USAGE', 'TOPICS', 'COMMANDS', 'FIRST STEPS', 'MORE HELP']);
-    expect(shown.split('\n').filter((line) => displayWidth(line) > 80)).toEqual([]);
+    const lines = [shown, await text('help')].flatMap((each) => each.split('\n'));
+    expect(lines.filter((line) => displayWidth(line) > 80)).toEqual([]);
     expect(shown).toMatch(/^ {2}molar demo {2,}a working day/m);
     const more = shown.slice(shown.indexOf('MORE HELP'));
     expect(PAGES.filter(({ name }) => !more.includes(`\n  molar help ${name} `))).toEqual([]);

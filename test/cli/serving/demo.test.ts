@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import type { Config } from '@oclif/core/config';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import Demo from '../../../src/commands/demo.ts';
+import { isRunning } from '../../support/processes.ts';
 import { runCommand } from '../runcommand.ts';
 
 /**
- * Stands in for the program, whose working day test/acceptance/demo.test.ts shows: a server that notes where it runs and
- * that it was ended, and commands that leave what the next ones ask for.
+ * Stands in for the program, whose working day test/acceptance/demo.test.ts shows: a server that notes which process it
+ * is and where it runs, and commands that leave what the next ones ask for.
  */
 const PROGRAM = `
 import { appendFileSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -19,9 +20,8 @@ const after = (flag) => words[words.indexOf(flag) + 1];
 if (words[0] === 'serve') {
   mkdirSync(after('--data'), { recursive: true });
   writeFileSync(after('--data') + '/demo.env', "export MOLAR_URL='http://127.0.0.1:1'\\n");
-  process.once('SIGTERM', () => { note('ended'); process.exit(); });
   setInterval(() => {}, 1000);
-  note(process.cwd());
+  note(process.pid + '\\n' + process.cwd());
   console.log(JSON.stringify({ event: 'listening', url: 'http://127.0.0.1:1' }));
 } else if (after('--out') === 'patients.csv') writeFileSync('patients.csv', 'id\\n5,\\n');
 else if (after('--out') === 'copy.pdf') copyFileSync('consent.pdf', 'copy.pdf');
@@ -59,7 +59,8 @@ it.each([
   expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
   expect(interruption.signal.aborted).toBe(argv.length > 0);
   expect(printed).toMatch(end);
-  const [folder = '', ended] = (await readFile(join(root, 'notes'), 'utf8')).split('\n');
-  expect([ended, existsSync(folder)]).toEqual(['ended', false]);
+  const [pid, folder = ''] = (await readFile(join(root, 'notes'), 'utf8')).split('\n');
+  expect(folder).not.toBe('');
+  expect([isRunning(Number(pid)), existsSync(folder)]).toEqual([false, false]);
   await rm(join(root, 'notes'));
 });

@@ -31,7 +31,7 @@ function keepSending(port: number, start: string, piece: string, pauseMs: number
       socket.write(start);
       begun = true;
     });
-    // As fast as the other side reads, or a piece after each pause; once there is an answer, for as long as it is taken.
+    // As fast as the other side reads, or a piece after each pause; once there is an answer, slowly, until the server closes.
     const send = () => {
       if (begun && socket.writable && socket.writableLength < 512 * KILOBYTE) socket.write(piece);
     };

@@ -108,6 +108,15 @@ describe.each(API.map((row) => [...row, row] as const))('%s', (route, need, row)
 /** One that there is not, one that nobody takes, one that lacks a scope, and one that may pass. */
 const fewest = () => credentials.filter(({ name }) => /^no header|^a token with (no|all) scope|nobody has/.test(name));
 
+it('credentials and routes that stand for all others are those', () => {
+  const names = ['no header', 'a token that nobody has', 'a token with all scopes', 'a token with no scope'];
+  expect(fewest().map(({ name }) => name)).toEqual(names);
+  const more = few().map(({ name }) => name);
+  expect(more).toHaveLength(13);
+  expect(more).toEqual(expect.arrayContaining([...names, 'a token of the other organization', 'an expired token']));
+  expect(new Set([...WHOLE].map((row) => row?.[1]))).toEqual(new Set(API.map(([, need]) => need)));
+});
+
 describe.each([...new Set(API.map(([route]) => route.split(' ')[1] ?? ''))])('%s', (path) => {
   const methods = API.filter(([route]) => route.endsWith(` ${path}`)).map(([route]) => route.split(' ')[0] ?? '');
 

@@ -200,21 +200,24 @@ describe('a query of a mirror in PostgreSQL', () => {
     while ((await count()) > 0);
   });
 
-  postgresTest('leaves no connection that is there only after it was given up', async (database) => {
+  postgresTest('leaves no connection when it is given up while it is opened', async (database) => {
     await made(database);
     const url = new URL(database.url);
     url.searchParams.set('application_name', 'given-up');
-    const connected = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'given-up'`;
-    const count = async () => (await onPostgres((client) => client.query(connected))).rows[0].n;
+    const waits = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'given-up' AND wait_event_type = 'Lock'`;
+    const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
     await onPostgres(async (client) => {
       await client.query('BEGIN; LOCK TABLE _mirror');
+      const before = sockets();
       const ended = new AbortController();
       const running = read({ ...database, url: String(url) }, 'SELECT 1', { signal: ended.signal });
-      await expect.poll(count).toBe(1);
+      await expect.poll(async () => (await onPostgres((other) => other.query(waits))).rows.length).toBe(1);
       ended.abort(new Error('enough'));
       await expect(running).rejects.toThrow('enough');
+      await expect.poll(sockets).toBe(before);
+      await expect(read(database, 'SELECT 1', { signal: ended.signal })).rejects.toThrow('enough');
+      await expect.poll(sockets).toBe(before);
     }, database.url);
-    await expect.poll(count).toBe(0);
   });
 });
 

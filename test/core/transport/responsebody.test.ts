@@ -19,6 +19,7 @@ const CHECKSUM = 201;
 /** What one coding makes of bytes, by its name; Zstandard where this Node has it. */
 const CODINGS: readonly (readonly [string, Encode])[] = [
   ['gzip', (plain) => gzipSync(plain)],
+  ['x-gzip', (plain) => gzipSync(plain)],
   ['deflate', (plain) => deflateSync(plain)],
   ['br', (plain) => brotliCompressSync(plain)],
   ...(zstdCompressSync === undefined
@@ -118,11 +119,11 @@ describe.each(CODINGS)('an answer in %s', (name, encode) => {
   });
 
   it('is given up for good where it expands without end, long before it is read', async () => {
-    const zeros = await compressedZeros(name, 60);
+    const zeros = await compressedZeros(name, 200);
     const { end, failure, read } = await received(name, inPieces(zeros, 1000));
     expect(end).toEqual(lost(true));
     expect(failure?.message).toBe('The response is more than 1000 times larger than its compressed form. (HTTP 200)');
-    expect(read.bytes).toBeLessThan(40_000);
+    expect(read.bytes).toBeLessThan(100_000);
   });
 });
 
@@ -150,7 +151,6 @@ describe('an answer', () => {
   it.each<[string, string | undefined, Uint8Array]>([
     ['no coding', undefined, plain],
     ['an empty name', '', plain],
-    ['the old name of gzip', 'x-gzip', gzipSync(plain)],
     ['identity', 'identity', plain],
     ['identity beside another', 'identity, gzip', gzipSync(plain)],
     ['two codings, the first applied first', 'gzip, br', brotliCompressSync(gzipSync(plain))],
@@ -179,15 +179,15 @@ describe('an answer', () => {
 
   it('is given up for good behind 64 MiB of text, whatever it was compressed to', async () => {
     // Random letters before so many zeros keep it below the factor.
-    const bytes = gzipSync(Buffer.concat([Buffer.from(TEXT), Buffer.alloc(64 * 1024 * 1024)]));
-    expect(64 * 1024 * 1024).toBeLessThan(bytes.length * 1000);
+    const bytes = gzipSync(Buffer.concat([Buffer.from(TEXT), Buffer.alloc(80 * 1024 * 1024)]));
+    expect(80 * 1024 * 1024).toBeLessThan(bytes.length * 1000);
     const { end, failure } = await received('gzip', inPieces(bytes, 1000));
     expect(end).toEqual(lost(true));
     expect(failure?.message).toBe('The response is larger than 64 MiB. (HTTP 200)');
   });
 
   it('is given up for good where one bomb is inside another', async () => {
-    const bytes = gzipSync(await compressedZeros('gzip', 60));
+    const bytes = gzipSync(await compressedZeros('gzip', 200));
     const { end, failure } = await received('gzip, gzip', [bytes]);
     expect(end).toEqual(lost(true));
     expect(failure?.message).toContain('1000 times larger');

@@ -82,7 +82,11 @@ let practiceFolder: Promise<string> | undefined;
 
 /** Makes a data folder with records of every kind: imported ones, and some made by requests. All have the same keys. */
 export async function makePractice(data: string): Promise<void> {
-  practiceFolder ??= newPractice();
+  practiceFolder ??= newPractice().catch((cause: unknown) => {
+    // Another file of this process tries again.
+    practiceFolder = undefined;
+    throw cause;
+  });
   await copied(await practiceFolder, data);
 }
 

@@ -8,6 +8,20 @@ export type Damage = readonly [name: string, statement: string, found: readonly 
 
 export const like = (pattern: RegExp): string => expect.stringMatching(pattern);
 
+/** What is left when each line that was wanted, a text or a pattern, has taken one that was found. */
+export function unmatched(lines: readonly string[], wanted: readonly string[]) {
+  const found = [...lines];
+  const missing = wanted.filter((line) => {
+    const pattern = line as string | { asymmetricMatch(text: string): boolean };
+    const at = found.findIndex((each) =>
+      typeof pattern === 'string' ? each === pattern : pattern.asymmetricMatch(each),
+    );
+    if (at >= 0) found.splice(at, 1);
+    return at < 0;
+  });
+  return { found, wanted: missing };
+}
+
 /** Damages of what few practices have, and of bounds (pages, epochs, gaps), that stand side by side. */
 export const RARE_DAMAGES: readonly Damage[] = [
   [

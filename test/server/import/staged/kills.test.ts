@@ -98,7 +98,7 @@ it('an import that is killed at any moment is there completely, once somebody co
   const outcomes = new Set<string>();
   await before.close();
   await after.close();
-  // Moments that PostgreSQL could tell apart, SQLite could, too: there some are enough.
+  // Moments that PostgreSQL could tell apart, SQLite could, too: on PostgreSQL some are enough.
   const step = cases(1, 4);
   let writes = 1;
   for (let isKilled = true; isKilled; writes += step) {
