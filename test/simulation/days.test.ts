@@ -1,9 +1,17 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { liveDay } from './day.ts';
 
-const RUNS = Number(process.env.MOLAR_SIMULATION_RUNS ?? 2);
-const FIRST = Number(process.env.MOLAR_SIMULATION_SEED ?? 1);
+const { MOLAR_SIMULATION_SEED: first, MOLAR_SIMULATION_RUNS: runs } = process.env;
 const HOURS = Number(process.env.MOLAR_SIMULATION_HOURS ?? 2);
+/**
+ * Of our server and of the other: in their first two hours power is lost, the server is restarted, and an export and an
+ * upload of scans are begun.
+ */
+const CHOSEN = [699, 1258];
+const SEEDS =
+  first === undefined && runs === undefined
+    ? CHOSEN
+    : Array.from({ length: Number(runs ?? 1) }, (_, index) => Number(first ?? 1) + index);
 
 // The first days load modules, which takes time that is not virtual.
 beforeAll(async () => {
@@ -11,18 +19,15 @@ beforeAll(async () => {
 });
 
 describe(`${HOURS} hours of a practice, on virtual time and a network with faults`, () => {
-  it.each(Array.from({ length: RUNS }, (_, index) => FIRST + index))(
-    'seed %i: nothing is lost, nothing is there twice, and copies equal the server',
-    async (seed) => {
-      const { problems } = await liveDay(seed, HOURS);
-      expect(problems).toEqual([]);
-    },
-  );
+  it.each(SEEDS)('seed %i: nothing is lost, nothing is there twice, and copies equal the server', async (seed) => {
+    const { problems } = await liveDay(seed, HOURS);
+    expect(problems).toEqual([]);
+  });
 
   it.each([1, 2])('are the same for the same seed, request by request: %i', async (seed) => {
-    const first = await liveDay(seed, 0.5);
-    const second = await liveDay(seed, 0.5);
-    expect(first.requests).toBeGreaterThan(0);
-    expect(second).toEqual(first);
+    const one = await liveDay(seed, 0.5);
+    const again = await liveDay(seed, 0.5);
+    expect(one.requests).toBeGreaterThan(0);
+    expect(again).toEqual(one);
   });
 });
