@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { linksOf, posted } from '../server/resources/documentsof.ts';
 import { PDF } from '../support/files.ts';
@@ -66,8 +66,9 @@ it('files that an import replaces or deletes are kept as long', async () => {
 
 it('however many have become due at once, all of them go', async () => {
   const rows = Array.from({ length: 1100 }, (_, at) => `('${at}-original', '${service.clock.text()}')`);
-  const text = `INSERT INTO file_removals (name, due_at) VALUES ${rows.join()}`;
-  await service.service.store.write((tx) => tx.run({ sql: text, text, values: [] }));
+  await service.service.store.write((tx) =>
+    tx.run(sql`INSERT INTO file_removals (name, due_at) VALUES ${raw(rows.join())}`),
+  );
   hourly();
   await untilWaiting([]);
 });
