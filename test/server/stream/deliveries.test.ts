@@ -110,6 +110,11 @@ describe('an async delivery (D41)', () => {
       const patient = name === 'patients' ? payload : (payload.patient as WireRecord | undefined);
       if (patient !== undefined) expect(stored.messages[at]?.patientId).toBe(patient.id);
     }
+    // The location that it names itself, also where those who are bound to one see it because of its patient.
+    for (const { payload, locationId } of reads(delivered)) {
+      const place = (payload.preferredLocation ?? payload.location) as WireRecord | undefined;
+      expect(locationId).toBe(String(place?.id ?? '*'));
+    }
   });
 
   it('has the fields that were asked for, and begins after lastId', async () => {
@@ -124,10 +129,13 @@ describe('an async delivery (D41)', () => {
   });
 
   it('of events filtered by start is in the order of ids too', async () => {
-    const event = (id: number, day: string) =>
-      line('EventV1', { id, title: 'E', start: `2026-03-${day}T15:00:00Z`, duration: 60, location: { id: east } });
-    service = await testService([...bareRecords(), event(1, '12'), event(2, '14'), event(3, '13')]);
-    expect(ids(await ask('/events/async', { filter: 'start>=2026-03-01' }))).toEqual([1, 2, 3]);
+    const event = (id: number, start: string) =>
+      line('EventV1', { id, title: 'E', start: `2026-03-${start}Z`, duration: 60, location: { id: east } });
+    const events = [event(1, '12T15:00:00'), event(2, '14T15:00:00'), event(3, '13T15:00:00'), event(4, '13T05:59:59')];
+    service = await testService([...bareRecords(), ...events]);
+    expect(ids(await ask('/events/async', { filter: 'start>=2026-03-01' }))).toEqual([1, 2, 3, 4]);
+    // The last is on the 12th where the organization is.
+    expect(ids(await ask('/events/async', { filter: 'start>=2026-03-13' }))).toEqual([2, 3]);
   });
 
   it('of the production report is by appointment, at its location', async () => {
@@ -190,8 +198,9 @@ describe('a large delivery', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('takes turns with others, and is told in the metrics', async () => {
-    service = await testService([...bareRecords(), ...people], { data: folder });
+  it('takes turns with others, is told in the metrics, and finds what is furthest from where it begins', async () => {
+    const furthest = person(1, 'Furthest');
+    service = await testService([...bareRecords(), furthest, ...people.slice(1), person(COUNT + 1)], { data: folder });
     const filter = 'lastName==Many';
     const first = await service.call('GET', '/patients/async', { query: { filter } });
     const second = await service.call('GET', '/patients/async', { query: { filter } });
@@ -211,6 +220,8 @@ describe('a large delivery', () => {
     expect(metrics).toMatch(new RegExp(`^molar_stream_newest_message ${(await ownMessages(service)).length}$`, 'm'));
     expect(metrics).toMatch(/^molar_stream_oldest_message 1$/m);
     expect(metrics).toMatch(/^molar_stream_listeners 0$/m);
+    // A chunk that searches 2,000 without finding any is not the last.
+    expect(ids(await ask('/patients/async', { filter: 'lastName==Furthest' }))).toEqual([1]);
   });
 
   it('goes on where it was when the server is started again, every time it is stopped', async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { requestTurn } from '../../../src/server/fairscheduling.ts';
 import type { Store } from '../../../src/server/store/store.ts';
 import { Deliveries } from '../../../src/server/stream/deliveries.ts';
-import { addDelivery } from '../../../src/server/stream/deliverystore.ts';
+import { addDelivery, countDeliveries } from '../../../src/server/stream/deliverystore.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION } from '../../support/ids.ts';
 import { line, organizationRecords } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
@@ -141,6 +141,8 @@ describe('deliveries', () => {
     await deliveries.idle();
     await stopped;
     expect([steps, deliveries.delivered]).toEqual([['written', 'stopped'], 100]);
+    // One that has begun is waiting, too.
+    expect(await countDeliveries(store.read)).toBe(1);
   });
 
   it('leave most of the time to requests of several organizations, and none to those of one', async () => {

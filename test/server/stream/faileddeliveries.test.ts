@@ -172,6 +172,10 @@ describe('a delivery that fails, or is shared', () => {
     };
     expect([await heardAt(east), await heardAt(east, west)]).toEqual(Array(2).fill(['READ', 'READ_COMPLETE']));
     expect([await heardAt(west), faults]).toEqual([[], []]);
+    // For who is bound to no location at all there is nothing but the end.
+    await store.write(asked('lastName==Many', 'patients.async', []));
+    await deliver(store, faults);
+    expect([(await heardAt(east)).slice(2), faults]).toEqual([['READ_COMPLETE'], []]);
   });
 
   it('of a report goes on where the last part of it ended', async () => {
@@ -198,6 +202,9 @@ describe('a delivery that fails, or is shared', () => {
       [18, 500],
     ]);
     expect([deliveries.delivered, deliveries.completed]).toEqual([3, 1]);
+    // The last part has its entry in the audit log as well, though it comes with the end.
+    await store.sequenceEntries();
+    expect(await store.read.all(sql`SELECT operation FROM audit_entries WHERE via = 'stream'`)).toHaveLength(3);
   });
 
   it('waits for nothing when the server stops while it fails', async () => {

@@ -133,10 +133,12 @@ it('what is committed after a page was read, which had nothing, comes at once', 
 it('what is left of a page is let go of and read again for a socket that has no room, and one that stalls is left', async () => {
   // Each is a frame of its own.
   await write(3, 70_000);
-  const { heard, waits, at, state } = await listening({ rooms: [false, true, true, false, false] });
+  const { heard, waits, at, state, told } = await listening({ rooms: [false, true, true, false, false] });
   await reached(() => state.end !== undefined);
   expect([state.end, heard]).toEqual(['ended', [1, 2, 3].map((number) => `id: ${at(number)}`)]);
   expect(waits).toEqual([250, 30_000, 250, 250, 30_000]);
+  // What the audit log names is what was written, whether or not there was room afterwards.
+  expect(told()).toBe(3);
 });
 
 it('what others are sent is silence, too', async () => {

@@ -59,6 +59,9 @@ describe('the outbox', () => {
     expect(await payloads(ORGANIZATION, 0, 60)).toEqual(all.filter((n) => n % 3 !== 0).slice(0, 60));
     expect(await payloads(ORGANIZATION, 70, 3)).toEqual([106, 107, 109]);
     expect(await payloads(ORGANIZATION, 80)).toEqual([]);
+    // Whoever sees none of them reads past each once.
+    const unseen = await readMessages(store.read, { org: orgOf(), locations: [7] }, 0, 1000);
+    expect(unseen.map(({ number, hidden }) => [number, hidden])).toEqual(all.slice(0, 80).map((n) => [n + 1, true]));
   });
 
   it('says of what record each message tells and whose it is, to whoever sees one or another location', async () => {

@@ -228,7 +228,7 @@ describe('a connection of a relay', () => {
     const ended = end();
     await turns();
     broken.abort(new Error('cut'));
-    await ended;
+    expect(await Promise.race([ended.then(() => 'ended'), turns()])).toBe('ended');
   });
 
   it('ends with what the broker refused, or with why it is gone', async () => {
@@ -238,6 +238,7 @@ describe('a connection of a relay', () => {
     await expect.poll(refusing.texts).toHaveLength(1);
     refusing.settle[0]?.(false);
     await expect(refusing.pumping).rejects.toThrow('The broker refused a message.');
+    expect(refusing.confirmed).toEqual([]);
     const cut = await session();
     cut.broken.abort(new Error('cut'));
     await expect(cut.pumping).rejects.toThrow('cut');
