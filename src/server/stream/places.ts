@@ -40,7 +40,7 @@ export function toldIn(
   { places, record }: { readonly places: string | null; readonly record: string | null },
   locations: ReadonlySet<number>,
 ): Told | undefined {
-  const [was = '', is = was] = (places ?? key.locationId.replace(NO_LOCATION, '')).split('>');
+  const [was = '', is = was] = (places ?? key.locationId).split('>');
   const seen = (place: string) =>
     place !== '' && place.split('&').every((id) => Number(id) === EVERYWHERE || locations.has(Number(id)));
   if (seen(is))
