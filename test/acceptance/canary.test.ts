@@ -3,10 +3,11 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { allOperations } from '../../src/catalog/catalog.ts';
 import { big, LOCATIONS, ORGANIZATION, PATIENTS, TOKENS } from '../support/ids.ts';
 import { bytes, canariesIn, canaryPractice, SECRET, word, wrongBodies } from './canaries.ts';
+import { molarIn } from './inprocess.ts';
 import { type Ended, exit, molar, start, workplace } from './molar.ts';
 
 const run = promisify(execFile);
@@ -48,7 +49,9 @@ async function begin(): Promise<void> {
   env = { ...env, MOLAR_URL: url };
 }
 
-const client = (args: readonly string[], input = ''): Promise<Ended> => molar(place.path, args, env, input);
+/** Runs a command, as the program or in this process, whose temporary folder is that of the program. */
+const client = (args: readonly string[], how: 'built' | 'here'): Promise<Ended> =>
+  (how === 'built' ? molar : molarIn)(place.path, args, env);
 const wire = (method: string, path: string, body?: unknown) =>
   fetch(`${url}/api/v1${path}`, {
     method,
@@ -63,6 +66,7 @@ const wire = (method: string, path: string, body?: unknown) =>
 beforeAll(async () => {
   place = await workplace();
   await mkdir(join(place.path, 'tmp'));
+  vi.stubEnv('TMPDIR', join(place.path, 'tmp'));
   env = {
     MOLAR_ORGANIZATION: ORGANIZATION,
     MOLAR_TOKEN: TOKENS.full,
@@ -80,30 +84,34 @@ beforeAll(async () => {
 
 afterAll(async () => {
   clearInterval(watching);
+  vi.unstubAllEnvs();
   const ended = exit(server);
   server.kill('SIGTERM');
   await ended;
   await place.remove();
 });
 
-/** Commands in their noisiest mode, none with a canary among its arguments; those that end well, with what they print. */
-const COMMANDS: readonly (readonly [code: number, args: string])[] = [
-  [0, 'patients list --format json'],
+/**
+ * Commands in their noisiest mode, none with a canary among its arguments; those that end well, with what they print. One of
+ * each exit code is the program, and what starts other programs or sends a file.
+ */
+const COMMANDS: readonly (readonly [code: number, args: string, how?: 'built' | 'here'])[] = [
+  [0, 'patients list --format json', 'built'],
   [0, 'patients list --async --format csv'],
   [0, `patients get ${PATIENTS.ann}`],
   [0, 'patients create --data body.json'],
   [0, `patients update ${PATIENTS.bob} --data change.json`],
-  [2, 'patients create --data wrong.json'],
-  [5, 'api POST /patients --data wrong.json'],
-  [4, 'patients get 5 --json'],
+  [2, 'patients create --data wrong.json', 'built'],
+  [5, 'api POST /patients --data wrong.json', 'built'],
+  [4, 'patients get 5 --json', 'built'],
   [2, 'patients list --filter nosuch==1'],
   [5, 'api GET /patients?filter=nosuch==1'],
   [0, 'export ALL --to exported --parallel 2'],
-  [0, 'documents upload scan.pdf --patient ID --tag Scan --name scan'],
+  [0, 'documents upload scan.pdf --patient ID --tag Scan --name scan', 'built'],
   [0, `documents download ${big(201)} --out got.pdf`],
   [0, `agingbalances report --location ${LOCATIONS.east} --format csv`],
-  [0, 'stream listen --from beginning --limit 3 --exec cat'],
-  [3, 'patients list --token-file other.token'],
+  [0, 'stream listen --from beginning --limit 3 --exec cat', 'built'],
+  [3, 'patients list --token-file other.token', 'built'],
 ];
 
 // In this order: the later tests look at what the earlier ones have left.
@@ -118,9 +126,9 @@ describe('a practice whose every text is a canary', { shuffle: false }, () => {
       writeFile(join(place.path, 'other.token'), 'Qzwx-a-token-that-nobody-knows\n'),
     ]);
     let printed = '';
-    const tried = async ([code, text]: (typeof COMMANDS)[number]) => {
+    const tried = async ([code, text, how = 'here']: (typeof COMMANDS)[number]) => {
       const args = text.replace('ID', String(PATIENTS.ann)).split(' ');
-      const ended = await client([...args, '--verbose']);
+      const ended = await client([...args, '--verbose'], how);
       expect([text, ended.code, ended.stderr.slice(0, code === ended.code ? 0 : 2000)]).toEqual([text, code, '']);
       expect([text, canariesIn(ended.stderr)]).toEqual([text, []]);
       if (code !== 0) expect([text, canariesIn(ended.stdout)]).toEqual([text, []]);
@@ -170,7 +178,10 @@ describe('a practice whose every text is a canary', { shuffle: false }, () => {
     await writeFile(join(place.path, 'bad.ndjson'), bad.map((record) => `${JSON.stringify(record)}\n`).join(''));
     const commands = ['import bad.ndjson', 'check', 'audit export', 'audit verify', 'tokens list', 'backup kept'];
     for (const text of commands) {
-      const ended = await client(['server', ...text.split(' '), '--data', 'data']);
+      const ended = await client(
+        ['server', ...text.split(' '), '--data', 'data'],
+        text.includes('bad') ? 'built' : 'here',
+      );
       expect([text, ended.code, canariesIn(ended.stdout + ended.stderr)]).toEqual([
         text,
         text.includes('bad') ? 2 : 0,

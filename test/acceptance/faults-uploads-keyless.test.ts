@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import { faultyUploads } from '../support/faults/uploadruns.ts';
 
-describe('50 files over a faulty line to a server that takes no notice of keys', () => {
+describe('35 files over a faulty line to a server that takes no notice of keys', () => {
   faultyUploads(5, { withoutKeys: true });
 });

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import { faultyUploads } from '../support/faults/uploadruns.ts';
 
-describe('50 files over a faulty line', () => {
+describe('35 files over a faulty line', () => {
   faultyUploads(5);
 });

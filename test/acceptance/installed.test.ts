@@ -63,6 +63,13 @@ const npm = (args: readonly string[], cwd: string) => run('npm', args, npmEnv(),
 const installed = (args: readonly string[], env: Record<string, string> = {}) =>
   run(molarPath(), args, cleanEnv(env), place.path);
 
+/** Packs with the scripts of the package, and gives the archive. */
+async function packed(): Promise<string> {
+  expect(await npm(['pack', '--pack-destination', place.path], ROOT)).toMatchObject({ code: 0 });
+  const [archive = ''] = (await readdir(place.path)).filter((name) => name.endsWith('.tgz'));
+  return join(place.path, archive);
+}
+
 /** The folder of the installed package; without one there is nothing to test, and the first test has said why. */
 function folderOr({ skip }: TestContext): string {
   return folder ?? skip('the package is not installed');
@@ -78,12 +85,11 @@ async function answers(): Promise<boolean> {
 describe('the package', { shuffle: false }, () => {
   describe('installed into an empty folder without running a script of any package', () => {
     it('is packed and installed', { timeout: 5 * MINUTES }, async ({ skip }) => {
-      const pack = ['pack', '--pack-destination', place.path, ...(WITH_SCRIPTS ? [] : ['--ignore-scripts'])];
-      expect(await npm(pack, ROOT)).toMatchObject({ code: 0 });
-      const [archive = ''] = (await readdir(place.path)).filter((name) => name.endsWith('.tgz'));
       const prefix = join(place.path, 'prefix');
       await mkdir(prefix);
-      const args = ['install', '--global', '--prefix', prefix, '--ignore-scripts', join(place.path, archive)];
+      // With --install-links npm packs a folder as `npm pack` does, and installs that.
+      const what = WITH_SCRIPTS ? [await packed()] : ['--install-links', ROOT];
+      const args = ['install', '--global', '--prefix', prefix, '--ignore-scripts', ...what];
       // Without a registry npm would try again for minutes; what it has kept of earlier installations may be enough.
       const { code, stderr } = await npm(
         [...args, process.env.CI === 'true' || (await answers()) ? '--prefer-offline' : '--offline'],

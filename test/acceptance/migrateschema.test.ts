@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openConnection } from '../../src/sqlite/open.ts';
 import { onPostgres, postgresTest, type TestDatabase } from '../support/postgres.ts';
 import { molarIn } from './inprocess.ts';
-import { molar, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
+import { ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 const running: Served[] = [];
@@ -41,7 +41,7 @@ postgresTest('the owner makes the tables, and who serves them reads and writes r
   asServing(database, async (url, asOwner, role) => {
     const starting = ['serve', '--port', '0', '--database', url, '--files', 'files', '--import', 'fixture.ndjson'];
     const refused = async () => {
-      const { code, stdout, stderr } = await molar(place.path, starting);
+      const { code, stdout, stderr } = await molarIn(place.path, starting);
       expect({ code, stdout }, stderr).toEqual({ code: 9, stdout: '' });
       expect(stderr).not.toContain('geheim');
       return stderr;

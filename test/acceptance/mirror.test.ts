@@ -13,17 +13,18 @@ let file: string;
 beforeEach(async () => {
   place = await workplace();
   file = join(place.path, 'practice.db');
-  service = await startFaithful({
-    seed: 'kills',
-    moods: { pageCap: 10 },
-    practice: { patients: 900, transactions: 200 },
-  });
 });
 
 afterEach(async () => {
-  await service.close();
+  await service?.close();
   await place.remove();
 });
+
+/** A service with so many patients, ten to a page. */
+async function startWith(patients: number): Promise<void> {
+  const practice = { patients, transactions: patients / 5 };
+  service = await startFaithful({ seed: 'kills', moods: { pageCap: 10 }, practice });
+}
 
 const sync = (words: readonly string[] = []) => ['mirror', 'sync', 'patients', 'transactions', '--to', file, ...words];
 
@@ -36,6 +37,7 @@ const starts = (from: number) =>
 
 describe('a first load that is killed', () => {
   it('goes on where it was, and is complete only in the end', async () => {
+    await startWith(900);
     let running: ChildProcess | undefined;
     for (const requests of [25, 55, 80]) {
       const from = service.requests.length;
@@ -76,18 +78,26 @@ describe('a first load that is killed', () => {
 
 describe('a sync of a mirror that is in use', () => {
   it('is refused at once, and names the other', async () => {
+    await startWith(100);
     const running = start(place.path, sync(), service.env);
     const once = new Promise<void>((resolve) => {
-      service.onRequest = () => resolve();
+      service.onRequest = () => {
+        // It cannot have ended before the other one has looked.
+        running.kill('SIGSTOP');
+        resolve();
+      };
     });
     await once;
+    service.onRequest = undefined;
     const refused = await molarIn(place.path, sync(), service.env);
+    running.kill('SIGCONT');
     expect(refused.code).toBe(9);
     expect(refused.stderr).toContain(`process ${running.pid} `);
     expect(await exit(running)).toBe(0);
   });
 
   it('changes nothing for a reader until all of it is there', async () => {
+    await startWith(400);
     await molarIn(place.path, sync(), service.env);
     const before = queried(file, 'SELECT count(*) AS rows, max(_synced_at) AS at FROM patients');
     for (const { id } of service.records('patients').slice(0, 300))

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queried } from '../core/mirror/oracle.ts';
-import { connection, exit, molar, PATIENT, type Served, serve, start, workplace, writeFixture } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { connection, exit, PATIENT, type Served, serve, start, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let served: Served;
@@ -26,7 +27,7 @@ describe('a mirror that is followed', () => {
   it('has each change as it tells it, over a restart of the server, until it is interrupted', async () => {
     const env = connection(served.url);
     const change = (name: string) =>
-      molar(place.path, ['patients', 'update', String(PATIENT), '--last-name', name], env);
+      molarIn(place.path, ['patients', 'update', String(PATIENT), '--last-name', name], env);
     const running = start(place.path, ['mirror', 'sync', '--to', file, '--follow', '--json'], env);
     const lines = createInterface({ input: running.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
     const next = async () => JSON.parse((await lines.next()).value as string) as Record<string, unknown>;
@@ -43,7 +44,7 @@ describe('a mirror that is followed', () => {
     expect(names()[0]).toBe('Second');
     running.kill('SIGINT');
     expect(await exit(running)).toBe(130);
-    const again = await molar(place.path, ['mirror', 'sync', '--to', file, '--json'], env);
+    const again = await molarIn(place.path, ['mirror', 'sync', '--to', file, '--json'], env);
     expect(again.code, again.stderr).toBe(0);
   });
 });

@@ -3,7 +3,8 @@ import { wrongRowsBy } from '../core/mirror/oracle.ts';
 import { readPostgres } from '../core/mirror/postgresoracle.ts';
 import { type Faithful, startFaithful } from '../faithful/service.ts';
 import { postgresTest } from '../support/postgres.ts';
-import { exit, molar, start, workplace } from './molar.ts';
+import { molarIn } from './inprocess.ts';
+import { exit, start, workplace } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let service: Faithful;
@@ -34,7 +35,7 @@ describe('a mirror in PostgreSQL', () => {
       { complete: 0n },
     ]);
     const from = service.requests.length;
-    const done = await molar(place.path, words, service.env);
+    const done = await molarIn(place.path, words, service.env);
     expect(done.code, done.stderr).toBe(0);
     const pages = service.requests
       .slice(from)
@@ -44,7 +45,7 @@ describe('a mirror in PostgreSQL', () => {
     expect(Math.min(...pages.map(({ query }) => Number(query.lastId)))).toBeGreaterThanOrEqual(Number(loaded.id));
     expect(await wrongRowsBy((query) => readPostgres(url, query), 'patients', service.records('patients'))).toEqual([]);
 
-    const query = (sql: string, ...more: string[]) => molar(place.path, ['query', sql, '--from', url, ...more], {});
+    const query = (sql: string, ...more: string[]) => molarIn(place.path, ['query', sql, '--from', url, ...more]);
     expect((await query('SELECT count(*) AS rows FROM patients')).stdout).toBe('rows\n600\n');
     expect((await query('DELETE FROM patients')).code).toBe(2);
     const unknown = await query('SELECT * FROM patient');

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { molarIn } from './inprocess.ts';
 import { connection, type Served, serve, workplace, writeFixture } from './molar.ts';
 
-const COUNT = 1234;
+/** More than a page. */
+const COUNT = 520;
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let served: Served;

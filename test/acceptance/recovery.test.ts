@@ -1,11 +1,13 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { PDF } from '../support/files.ts';
 import { canMakeClusters, clusterFolder, PostgresCluster } from '../support/postgrescluster.ts';
 import { molarIn } from './inprocess.ts';
 import { ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
+let templates: Awaited<ReturnType<typeof workplace>>;
+let template: string;
 let place: Awaited<ReturnType<typeof workplace>>;
 let top: string;
 let archive: string;
@@ -13,13 +15,22 @@ let primary: PostgresCluster;
 let served: Served;
 let clusters: PostgresCluster[] = [];
 
+beforeAll(async () => {
+  if (!canMakeClusters()) return;
+  templates = await workplace();
+  await chmod(templates.path, 0o711);
+  template = PostgresCluster.template(join(await clusterFolder(join(templates.path, 'pg')), 'template'));
+});
+
+afterAll(() => templates?.remove());
+
 beforeEach(async (context) => {
   if (!canMakeClusters()) context.skip('initdb, pg_basebackup and pg_ctl are not there, or nobody who may run them');
   place = await workplace();
   await chmod(place.path, 0o711);
   await writeFixture(place.path, 5);
   [top, archive] = [await clusterFolder(join(place.path, 'pg')), await clusterFolder(join(place.path, 'archive'))];
-  primary = await PostgresCluster.make(top, 'primary', archive);
+  primary = await PostgresCluster.make(top, 'primary', archive, template);
   clusters = [primary];
   await primary.ask('CREATE DATABASE molar');
   served = await serve(place.path, [...at(primary), '--import', 'fixture.ndjson']);

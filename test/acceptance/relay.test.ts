@@ -4,7 +4,7 @@ import { connect } from 'amqplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testBroker } from '../support/services.ts';
 import { molarIn } from './inprocess.ts';
-import { connection, molar, PATIENT, serve, workplace, writeFixture } from './molar.ts';
+import { connection, PATIENT, serve, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 
@@ -101,7 +101,7 @@ describe('molar serve --amqp', () => {
     expect(await served.stop()).toBe(0);
     expect(metrics).toMatch(/^molar_relay_connected 0$/m);
     for (const bad of ['http://user:secret@127.0.0.1/', 'amqp://user:secret@127.0.0.1/%zz', 'secret', '']) {
-      const refused = await molar(place.path, ['serve', '--data', 'other', '--amqp', bad]);
+      const refused = await molarIn(place.path, ['serve', '--data', 'other', '--amqp', bad]);
       expect([bad, refused.code]).toEqual([bad, 2]);
       expect(refused.stderr).toContain('--amqp takes amqp://');
       expect(refused.stderr).not.toContain('secret');

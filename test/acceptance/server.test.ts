@@ -11,7 +11,6 @@ import { molarIn } from './inprocess.ts';
 import {
   connection,
   fixturePatients,
-  molar,
   ORGANIZATION,
   PATIENT,
   type Served,
@@ -41,7 +40,7 @@ afterEach(async () => {
 
 test('a second server on the same folder is refused, and what was answered before kill -9 is there in the next one', async () => {
   const first = await started('--data', 'd', '--import', 'fixture.ndjson');
-  const second = await molar(place.path, ['serve', '--port', '0', '--data', 'd']);
+  const second = await molarIn(place.path, ['serve', '--port', '0', '--data', 'd']);
   expect(second).toMatchObject({ code: 9, stdout: '', stderr: expect.stringContaining('Another server is running') });
   const { type: _, organizationId: __, id: ___, ...patient } = fixturePatients(1)[0] as Record<string, unknown>;
   const ids: number[] = [];
@@ -76,7 +75,7 @@ test('health and readiness need no token, and SIGTERM and SIGINT end the server 
 });
 
 test('listening beyond this machine needs TLS or --behind-proxy', async () => {
-  const refused = await molar(place.path, ['serve', '--host', '0.0.0.0', '--port', '0', '--data', 'd']);
+  const refused = await molarIn(place.path, ['serve', '--host', '0.0.0.0', '--port', '0', '--data', 'd']);
   expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--behind-proxy') });
 });
 

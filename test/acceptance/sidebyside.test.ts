@@ -17,6 +17,9 @@ import {
   writeFixture,
 } from './molar.ts';
 
+/** So many that each initial is written through both servers, more than once. */
+const COUNT = 20;
+
 let place: Awaited<ReturnType<typeof workplace>>;
 /** A build whose catalog has a filter key, its index and a field more. */
 let newer: string;
@@ -24,7 +27,7 @@ const running: Served[] = [];
 
 beforeAll(async () => {
   place = await workplace();
-  await writeFixture(place.path, 50);
+  await writeFixture(place.path, COUNT);
   await buildChanged(join(place.path, 'newer'));
   newer = join(place.path, 'newer/bin/run.js');
 });
@@ -67,9 +70,9 @@ postgresTest(
     expect([await ready(before), await ready(after)]).toEqual([200, 200]);
 
     const told = new Map<number, Told>();
-    for (let id = PATIENT; id < PATIENT + 50; id++) told.set(id, { middleInitial: null, pronouns: null });
+    for (let id = PATIENT; id < PATIENT + COUNT; id++) told.set(id, { middleInitial: null, pronouns: null });
     const write = async (served: Served, from: number) => {
-      for (let at = from; at < 50; at += 2) {
+      for (let at = from; at < COUNT; at += 2) {
         const id = PATIENT + at;
         const middleInitial = 'ABCDE'[at % 5] as string;
         const own = served === after ? { pronouns: `p${at}` } : {};

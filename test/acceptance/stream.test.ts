@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { molarIn } from './inprocess.ts';
 import { connection, molar, READER, type Served, serve, workplace, writeFixture } from './molar.ts';
 import { connected, endListeners, listener, nameIn, namesOf, oldestName, rename, until } from './streaming.ts';
 
@@ -78,7 +79,7 @@ test('a listener that is killed again and again misses nothing', async () => {
 test('a name belongs to one listener at a time', async () => {
   const first = listener(place.path, [...KEY, '--name', 'single'], env);
   await connected(served.url, 1);
-  const second = await molar(place.path, ['stream', 'listen', '--name', 'single'], env);
+  const second = await molarIn(place.path, ['stream', 'listen', '--name', 'single'], env);
   expect(second).toMatchObject({ code: 9, stdout: '' });
   expect(second.stderr).toContain(`in use by process ${first.child.pid}`);
   first.child.kill('SIGTERM');
@@ -164,9 +165,10 @@ test('a command is given each message, and another try when it fails', async () 
 test('a command that goes on failing ends the listener, and its message comes again', async () => {
   await rename(served.url, 'refused');
   const args = ['stream', 'listen', ...KEY, '--name', 'exec', '--from', 'beginning', '--limit', '1'];
-  const failed = await molar(place.path, [...args, '--exec', 'exit 7', '--max-retries', '1'], env);
+  const failed = await molarIn(place.path, [...args, '--exec', 'exit 7', '--max-retries', '1'], env);
   expect(failed).toMatchObject({ code: 6, stdout: '' });
   expect(failed.stderr).toContain('was not accepted in 2 attempts: The command ended with exit code 7.');
+  // Built: what the command prints goes past the process that runs it.
   const again = await molar(place.path, [...args, '--exec', 'cat'], env);
   expect(again.code).toBe(0);
   expect(nameIn(again.stdout)).toBe(await oldestName(served.url, KEY[1] as string));
@@ -186,7 +188,7 @@ test('a reader that goes away ends it quietly with 0', async () => {
 
 test('a token that is revoked ends it with 3', async () => {
   const data = ['--data', './d'];
-  const made = await molar(place.path, [
+  const made = await molarIn(place.path, [
     'server',
     'tokens',
     'create',
@@ -198,7 +200,7 @@ test('a token that is revoked ends it with 3', async () => {
   const { token, id } = JSON.parse(made.stdout) as { token: string; id: number };
   const heard = listener(place.path, KEY, { ...env, MOLAR_TOKEN: token });
   await connected(served.url, 1);
-  expect((await molar(place.path, ['server', 'tokens', 'revoke', String(id), ...data])).code).toBe(0);
+  expect((await molarIn(place.path, ['server', 'tokens', 'revoke', String(id), ...data])).code).toBe(0);
   // The server looks at the token before it sends something.
   await until('the end', async () => {
     await rename(served.url, `revoked${heard.lines.length}`);

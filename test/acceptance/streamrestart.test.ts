@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
-const COUNT = 6000;
+/** Twenty-five of the chunks that a delivery is written in, so that it is not at its end when its first one is heard. */
+const COUNT = 2500;
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
 
 let place: Awaited<ReturnType<typeof workplace>>;
@@ -9,7 +10,6 @@ const running: Served[] = [];
 
 beforeEach(async () => {
   place = await workplace();
-  await writeFixture(place.path, COUNT);
 });
 
 afterEach(async () => {
@@ -64,6 +64,7 @@ async function newest(url: string): Promise<number> {
 }
 
 test('an async delivery that kill -9 interrupts is completed by the next server, in order and once', async () => {
+  await writeFixture(place.path, COUNT);
   let served = await started('--import', 'fixture.ndjson');
   const start = await newest(served.url);
   const answer = await fetch(`${served.url}/api/v1/patients/async`, { headers: HEADERS });
@@ -81,6 +82,7 @@ test('an async delivery that kill -9 interrupts is completed by the next server,
 });
 
 test('SIGTERM ends open streams, and the server with 0', async () => {
+  await writeFixture(place.path, 20);
   const served = await started('--import', 'fixture.ndjson');
   const listening = hear(served.url, 0, () => false);
   await expect.poll(async () => (await fetch(`${served.url}/metrics`)).text()).toMatch(/^molar_stream_listeners 1$/m);

@@ -10,7 +10,8 @@ import { type FaultProxy, openFaultProxy } from './faultproxy.ts';
 import { type FaultyWorld, runFaulty } from './runfaulty.ts';
 import { seeded, seeds } from './seeded.ts';
 
-const FILES = 50;
+/** As many as it takes until one is both called as another one is and holds what another one does. */
+const FILES = 35;
 
 /** Client runs after which every file must be there: the line is run again until it is done. */
 const MOST_RUNS = 10;
@@ -88,7 +89,7 @@ async function stored(seed: number): Promise<string[]> {
 function worldOf(seed: number, number: number): Omit<FaultyWorld, 'proxy'> {
   const random = seeded(seed * 1000 + number);
   const isLate = number > 4;
-  const at = 1 + Math.floor(random() * 120);
+  const at = 1 + Math.floor(random() * 84);
   const end = random();
   return {
     share: isLate ? 0.02 : ([0.05, 0.15, 0.4][Math.floor(random() * 3)] ?? 0),
