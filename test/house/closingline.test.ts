@@ -22,7 +22,9 @@ describe('a run of tests', () => {
     const reporter = JSON.stringify(join(ROOT, 'test/support/reporter.ts'));
     writeFileSync(
       join(folder, 'vitest.config.mjs'),
-      `export default { test: { globals: true, include: ['*.test.js'], reporters: ['default', ${reporter}] } };`,
+      `export default { test: {
+         globals: true, include: ['*.test.js'], reporters: ['default', ${reporter}], maxWorkers: 1, isolate: false,
+       } };`,
     );
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

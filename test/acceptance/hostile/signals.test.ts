@@ -3,7 +3,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { connection, exit, molar, start, text, treatsSignals } from '../molar.ts';
+import { molarIn } from '../inprocess.ts';
+import { connection, type Ended, exit, start, text, treatsSignals } from '../molar.ts';
 import { hostileServer, TestPlace } from './hostileplace.ts';
 import { type Answering, type Asked, body, data, muteServer } from './hostileserver.ts';
 
@@ -141,6 +142,15 @@ const env = (folder: string, url: string) => ({
   MOLAR_CONFIG_DIR: join(folder, 'config'),
 });
 
+const NOTHING = () => undefined;
+let turn: Promise<unknown> = Promise.resolve();
+/** A line that nobody interrupts, in this process: one after another, since each is in a folder of its own. */
+const runHere = (folder: string, argv: readonly string[], url: string): Promise<Ended> => {
+  const ended = turn.then(() => molarIn(folder, argv, env(folder, url)));
+  turn = ended.catch(() => undefined);
+  return ended;
+};
+
 interface Whole {
   readonly contents: Record<string, string>;
   readonly stdout: string;
@@ -149,11 +159,8 @@ interface Whole {
 /** What a line gives that nobody interrupts. */
 async function runWhole(argv: readonly string[], name: string): Promise<Whole> {
   const folder = await folderFor(name);
-  const url = service(
-    () => undefined,
-    () => undefined,
-  );
-  const { stdout } = await molar(folder, argv, env(folder, url));
+  const url = service(NOTHING, NOTHING);
+  const { stdout } = await runHere(folder, argv, url);
   return { contents: await contentsOf(folder), stdout };
 }
 
@@ -194,7 +201,7 @@ describe.concurrent.each(STEPS)('$name', (step) => {
       expect(left.filter((file) => /\.part/.test(file))).toEqual(leaves.filter((file) => /\.part/.test(file)));
       if (listens) return;
       hold = false;
-      const ended = await molar(folder, again, env(folder, url));
+      const ended = await runHere(folder, again, url);
       expect([ended.code, ended.stderr]).toEqual([0, expect.not.stringContaining('Error')]);
       const undisturbed = await whole();
       expect(await contentsOf(folder)).toEqual(undisturbed.contents);
@@ -280,13 +287,7 @@ describe('a reader that has gone', () => {
   ] as const)('of %s changes nothing else', async (_name, stream, code) => {
     const folder = await folderFor(`gone ${stream}`);
     const failing = body('nothing', {}, 200);
-    const url =
-      stream === 'stderr'
-        ? server.open(failing)
-        : service(
-            () => undefined,
-            () => undefined,
-          );
+    const url = stream === 'stderr' ? server.open(failing) : service(NOTHING, NOTHING);
     const child = start(folder, [...LIST, '--max-retries', '0'], env(folder, url));
     child[stream]?.destroy();
     expect(await exit(child)).toBe(code);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadDriver } from '../../../src/sqlite/open.ts';
 import { molarIn } from '../inprocess.ts';
-import { molar, serve, workplace } from '../molar.ts';
+import { serve, workplace } from '../molar.ts';
 import { writePractice } from './practice.ts';
 import { Connections } from './request.ts';
 
@@ -60,7 +60,7 @@ test.each<[string, (folder: string, database: string) => void, RegExp]>([
   spoil(folder, file);
   const before = hashOf(file);
   const [served, checked] = await Promise.all([
-    molar(place.path, ['serve', '--port', '0', '--data', folder]),
+    molarIn(place.path, ['serve', '--port', '0', '--data', folder]),
     molarIn(place.path, ['server', 'check', '--data', folder]),
   ]);
   expect(served, served.stderr).toMatchObject({ code: 9, stdout: '', stderr: expect.stringMatching(said) });

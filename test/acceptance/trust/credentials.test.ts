@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { molarIn } from '../inprocess.ts';
-import { molar, ORGANIZATION, PATIENT, serve } from '../molar.ts';
+import { ORGANIZATION, PATIENT, serve } from '../molar.ts';
 import { LOCATION, OTHER_LOCATION, type Practice, practice } from './audited.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -218,6 +218,6 @@ describe('a request', () => {
 });
 
 it('a broker with a bad address is a mistake on the command line', async () => {
-  const { code } = await molar(tested.path, ['serve', '--data', 'x', '--port', '0', '--amqp', 'http://nowhere']);
+  const { code } = await molarIn(tested.path, ['serve', '--data', 'x', '--port', '0', '--amqp', 'http://nowhere']);
   expect(code).toBe(2);
 });

@@ -1,8 +1,16 @@
 import { connect, type Socket } from 'node:net';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { molarIn } from '../inprocess.ts';
 import { PATIENT } from '../molar.ts';
-import { type Connection, onSqlite, onStores, processesOf, together } from './together.ts';
+import {
+  type Connection,
+  onSqlite,
+  onStores,
+  openConnections,
+  processesOf,
+  type Together,
+  together,
+} from './together.ts';
 
 /** Values of a metric by its labels, as one connection is told them. */
 async function samples(connection: Pick<Connection, 'read'>, name: string): Promise<Record<string, number>> {
@@ -92,8 +100,17 @@ await onStores('limits of a server of two processes (D59)', (newPlace) => {
 });
 
 onSqlite('limits of a server of two processes (D59)', (newPlace) => {
+  let shared: Together;
+  beforeAll(async () => {
+    shared = await together(await newPlace(), ['--max-connections', '10', '--request-timeout', '2']);
+    // Each test opens its own, since they count.
+    for (const connection of shared.connections) connection.close();
+  });
+  afterAll(() => shared.end());
+
   test('are one number of connections, and those of a process that is killed are given back', async () => {
-    const { served, connections, end } = await together(await newPlace(), ['--max-connections', '10']);
+    const { served } = shared;
+    const connections = await openConnections(served.url);
     const opened: Socket[] = [];
     const open = async (): Promise<string> => {
       const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
@@ -119,30 +136,26 @@ onSqlite('limits of a server of two processes (D59)', (newPlace) => {
       await expect.poll(async () => (await Promise.all([open(), open(), open()])).join(' ')).toBe('200 200 200');
     } finally {
       for (const socket of opened) socket.destroy();
-      await end();
+      for (const connection of connections) connection.close();
     }
   });
 
   test('and slow or silent callers are treated as by one process', async () => {
-    const { served, end } = await together(await newPlace(), ['--request-timeout', '2']);
-    try {
-      const slow = await Promise.all(
-        Array.from({ length: 4 }, async () => {
-          const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
-          socket.write('POST /api/v1/transactiontags HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{');
-          const chunks: Buffer[] = [];
-          for await (const chunk of socket) chunks.push(chunk as Buffer);
-          return Buffer.concat(chunks).toString();
-        }),
-      );
-      for (const text of slow) expect(text).toMatch(/^HTTP\/1\.1 (?:401|408) /);
-      const headless = connect(Number(new URL(served.url).port), '127.0.0.1');
-      headless.write('GET /healthz HT');
-      const chunks: Buffer[] = [];
-      for await (const chunk of headless) chunks.push(chunk as Buffer);
-      expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 408 /);
-    } finally {
-      await end();
-    }
+    const { served } = shared;
+    const slow = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+        socket.write('POST /api/v1/transactiontags HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{');
+        const chunks: Buffer[] = [];
+        for await (const chunk of socket) chunks.push(chunk as Buffer);
+        return Buffer.concat(chunks).toString();
+      }),
+    );
+    for (const text of slow) expect(text).toMatch(/^HTTP\/1\.1 (?:401|408) /);
+    const headless = connect(Number(new URL(served.url).port), '127.0.0.1');
+    headless.write('GET /healthz HT');
+    const chunks: Buffer[] = [];
+    for await (const chunk of headless) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 408 /);
   });
 });

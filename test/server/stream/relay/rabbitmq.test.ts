@@ -1,5 +1,5 @@
 import { type AddressInfo, connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
-import { connect, type MessageProperties } from 'amqplib';
+import { type ConsumeMessage, connect, type MessageProperties } from 'amqplib';
 import sql from 'sql-template-tag';
 import { afterAll, describe, expect } from 'vitest';
 import type { StreamMessage } from '../../../../src/catalog/stream/messages.ts';
@@ -156,14 +156,16 @@ async function drain(url: string): Promise<{ id: string; text: string; propertie
   const connection = await connect(url);
   const channel = await connection.createChannel();
   const received: Awaited<ReturnType<typeof drain>> = [];
-  for (let message = await channel.get(QUEUE, { noAck: true }); message !== false; ) {
-    received.push({
-      id: String(message.properties.messageId),
-      text: message.content.toString(),
-      properties: message.properties,
-    });
-    message = await channel.get(QUEUE, { noAck: true });
-  }
+  const { messageCount } = await channel.checkQueue(QUEUE);
+  await new Promise<void>((drained, failed) => {
+    const take = (message: ConsumeMessage | null) => {
+      if (message === null) return failed(new Error('The queue is gone.'));
+      const { properties, content } = message;
+      if (received.push({ id: String(properties.messageId), text: content.toString(), properties }) === messageCount)
+        drained();
+    };
+    channel.consume(QUEUE, take, { noAck: true }).catch(failed);
+  });
   await connection.close();
   return received;
 }
