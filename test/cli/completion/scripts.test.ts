@@ -11,6 +11,7 @@ import Autocomplete from '../../../src/commands/autocomplete.ts';
 import { ROOT } from '../../house/tree.ts';
 import { namesEnv } from '../names/namesenv.ts';
 import { runCommand } from '../runcommand.ts';
+import { CASES } from './cases.ts';
 
 let folder: string;
 let completion: Completion;
@@ -25,7 +26,9 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const isInstalled = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
+const installed = new Map(
+  ['zsh', 'fish'].map((shell) => [shell, spawnSync(shell, ['-c', 'true']).status === 0] as const),
+);
 
 function run(shell: string, args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(shell, args, { cwd: folder, encoding: 'utf8' });
@@ -33,86 +36,51 @@ function run(shell: string, args: readonly string[]): string {
   return stdout;
 }
 
-/** Words before the cursor, and what is offered for the last of them. */
-const CASES: readonly (readonly [readonly string[], readonly string[]])[] = [
-  [['pat'], ['patientinsuranceplans', 'patients']],
-  [['patients', 'bill'], ['billingtypes']],
-  [
-    ['patients', 'billingtypes', ''],
-    ['list', 'set'],
-  ],
-  [['agingbal'], ['agingbalances']],
-  [['aging', ''], ['report']],
-  [['patients', 'list', '--form'], ['--format']],
-  [['patients', 'list', '--format', 'nd'], ['ndjson']],
-  [
-    ['patients', 'list', '--fields', 'la'],
-    ['languageType', 'lastModified', 'lastName'],
-  ],
-  [
-    ['patients', 'list', '--fields', 'id,preferredLocation'],
-    ['id,preferredLocation', 'id,preferredLocation.id'],
-  ],
-  [['patients', 'list', '--sort', '-lastN'], ['-lastName']],
-  [['patients', 'list', '--sort', 'id,-lastN'], ['id,-lastName']],
-  [
-    ['patients', 'list', '--status', 'D'],
-    ['DECEASED', 'DISMISSED', 'DUPLICATE'],
-  ],
-  [['patients', 'list', '--all', '--status', 'NE'], ['NEW']],
-  [['patients', 'list', '--last-name', ''], []],
-  [['transactiontags', 'create', '--tag-type', 'PAY'], ['PAYMENT_TAG']],
-  [['config', 'get', 'page'], ['pageSize']],
-  [['help', 'exit'], ['exit-codes']],
-  [
-    ['export', 'pat'],
-    ['patientinsuranceplans', 'patients'],
-  ],
-  [['export', 'ver'], ['verify']],
-  [['export', 'patients', 'transactions', 'transactiont'], ['transactiontags']],
-  [['api', 'transactiont'], ['transactiontags']],
-  [['api', 'PU'], ['PUT']],
-  [
-    ['autocomplete', ''],
-    ['bash', 'fish', 'powershell', 'zsh'],
-  ],
-  [['query', '_mirr'], ['_mirror']],
-  [
-    ['query', 'v_p'],
-    ['v_patient_insurance_plans', 'v_patients'],
-  ],
-  [['transactions', 'list', '--from', 'tod'], ['today']],
-  [
-    ['patients', 'list', '--filter', 'chart'],
-    ['chartNumber.absent', 'chartNumber.eq=', 'chartNumber.present'],
-  ],
-  [['nosuch', ''], []],
-];
+/** What ends the output of one of several commands. */
+const END = '--- the end of one ---';
+
+/** What each of some commands prints, in one shell that has read the script once, which takes longer than they do. */
+function runEach(shell: string, args: readonly string[], prepared: string, commands: readonly string[]): string[] {
+  const parts = commands.map((command) => `${command}\necho '${END}'`);
+  return run(shell, [...args, '-c', [prepared, ...parts].join('\n')])
+    .split(`${END}\n`)
+    .slice(0, commands.length);
+}
 
 describe('the bash script', () => {
   /** Words as bash parts them, at the signs that its line editor breaks words at too. */
   const parted = (word: string) => (word === '' ? [word] : word.split(/([:=]+)/).filter((part) => part !== ''));
 
-  function offered(words: readonly string[]): string[] {
+  /** What completes one line. */
+  function driverOf(words: readonly string[]): string {
     const parts = words.flatMap(parted);
     const quoted = parts.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
     const line = `molar ${words.join(' ')}`.replaceAll("'", "'\\''");
-    const driver = `source '${fileOf('bash')}'; COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'; COMP_LINE='${line}'; COMP_WORDS=(molar ${quoted}); COMP_CWORD=${parts.length}; _molar; for word in "\${COMPREPLY[@]}"; do printf '%s\\n' "$word"; done`;
-    return run('bash', ['--norc', '-c', driver])
-      .split('\n')
-      .filter((line) => line !== '')
-      .sort();
+    return `COMP_LINE='${line}'; COMP_WORDS=(molar ${quoted}); COMP_CWORD=${parts.length}; _molar; for word in "\${COMPREPLY[@]}"; do printf '%s\\n' "$word"; done`;
   }
+
+  let offered: string[][];
+  beforeAll(() => {
+    const prepared = `source '${fileOf('bash')}'; COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'`;
+    // A fork for each: what one leaves in variables is not there for the next.
+    const drivers = [...CASES, ...MORE].map((each) => `( ${driverOf(each.at(-2) as readonly string[])} )`);
+    offered = runEach('bash', ['--norc'], prepared, drivers).map((text) =>
+      text
+        .split('\n')
+        .filter((line) => line !== '')
+        .sort(),
+    );
+  });
 
   it('is valid', () => {
     expect(run('bash', ['-n', fileOf('bash')])).toBe('');
   });
 
-  it.each(CASES)('completes %j', (words, expected) => {
-    expect(offered(words)).toEqual(expected);
+  it.each(CASES.map((each, at) => [...each, at] as const))('completes %j', (_, expected, at) => {
+    expect(offered[at]).toEqual(expected);
   });
 
-  it.each([
+  const MORE: readonly (readonly [name: string, words: readonly string[], expected: unknown])[] = [
     ['a value after the sign, which bash makes a word', ['patients', 'list', '--format=js'], ['json']],
     ['nothing typed after the sign', ['patients', 'get', '--format='], expect.arrayContaining(['csv', 'json'])],
     ['a list after the sign', ['patients', 'list', '--fields=id,lastN'], ['id,lastName']],
@@ -134,9 +102,14 @@ describe('the bash script', () => {
     ['columns after a dot', ['query', "'SELECT p.first_n"], ['SELECT p.first_name']],
     ['files', ['documents', 'upload', 'scan'], ['scan one.pdf']],
     ['files of a flag', ['patients', 'list', '--out', 'scan'], ['scan one.pdf']],
-  ])('completes %s', (_, words, expected) => {
-    expect(offered(words)).toEqual(expected);
-  });
+  ];
+
+  it.each(MORE.map(([name, , expected], at) => [name, expected, CASES.length + at] as const))(
+    'completes %s',
+    (_, expected, at) => {
+      expect(offered[at]).toEqual(expected);
+    },
+  );
 });
 
 it('the bash script asks molar for names', () => {
@@ -154,7 +127,7 @@ it('the bash script asks molar for names', () => {
 
 describe('the zsh script', () => {
   it('is valid', ({ skip }) => {
-    if (!isInstalled('zsh')) skip('zsh is not installed');
+    if (!installed.get('zsh')) skip('zsh is not installed');
     expect(run('zsh', ['-n', fileOf('zsh')])).toBe('');
   });
 
@@ -163,12 +136,20 @@ describe('the zsh script', () => {
 compadd() { while [[ $1 == -* ]]; do [[ $1 == -a ]] && shift || shift 2; done; print -rl -- \${(P)1} }
 _describe() { local given=\${@[-1]}; print -rl -- \${\${(P)given}%%:*} }`;
 
-  it.for(CASES)('offers for %j', ([words, expected], { skip }) => {
-    if (!isInstalled('zsh')) skip('zsh is not installed');
+  let printed: string[];
+  beforeAll(() => {
+    if (!installed.get('zsh')) return;
+    const calls = CASES.map(([words]) => {
+      const typed = ['molar', ...words].map((word) => `'${word}'`).join(' ');
+      return `( words=(${typed}); CURRENT=${words.length + 1}; PREFIX='${words.at(-1) ?? ''}'; _molar )`;
+    });
+    printed = runEach('zsh', ['-f'], `${stubs}\nsource '${fileOf('zsh')}'`, calls);
+  });
+
+  it.for(CASES.map((each, at) => [...each, at] as const))('offers for %j', ([words, expected, at], { skip }) => {
+    if (!installed.get('zsh')) skip('zsh is not installed');
     const current = words.at(-1) ?? '';
-    const typed = ['molar', ...words].map((word) => `'${word}'`).join(' ');
-    const call = `words=(${typed}); CURRENT=${words.length + 1}; PREFIX='${current}'; _molar`;
-    const offered = run('zsh', ['-f', '-c', `${stubs}\nsource '${fileOf('zsh')}'\n${call}`]).split('\n');
+    const offered = (printed[at] ?? '').split('\n');
     // The prefix that zsh would take off: values before a comma, the hyphen of a sort.
     const ownPart = (text: string) => text.replace(/^.*,/, '').replace(/^-(?!-)/, '');
     const fitting = offered.filter((word) => word !== '' && word.startsWith(ownPart(current)));
@@ -210,14 +191,20 @@ describe('suggestions', () => {
 
 describe('the fish script', () => {
   it('is valid', ({ skip }) => {
-    if (!isInstalled('fish')) skip('fish is not installed');
+    if (!installed.get('fish')) skip('fish is not installed');
     expect(run('fish', ['-n', fileOf('fish')])).toBe('');
   });
 
-  it.for(CASES)('completes %j', ([words, expected], { skip }) => {
-    if (!isInstalled('fish')) skip('fish is not installed');
-    const script = `source '${fileOf('fish')}'; complete -C 'molar ${words.join(' ')}'`;
-    const offered = run('fish', ['--no-config', '-c', script]).split('\n');
+  let printed: string[];
+  beforeAll(() => {
+    if (!installed.get('fish')) return;
+    const calls = CASES.map(([words]) => `complete -C 'molar ${words.join(' ')}'`);
+    printed = runEach('fish', ['--no-config'], `source '${fileOf('fish')}'`, calls);
+  });
+
+  it.for(CASES.map((each, at) => [...each, at] as const))('completes %j', ([, expected, at], { skip }) => {
+    if (!installed.get('fish')) skip('fish is not installed');
+    const offered = (printed[at] ?? '').split('\n');
     const candidates = offered.map((line) => line.split('\t')[0]).filter((word) => word !== '');
     expect(candidates.sort()).toEqual(expected);
   });

@@ -28,11 +28,13 @@ describe('the prepared help', () => {
   });
 
   it('is what would be made of it when it is asked for', async () => {
+    // What is shown for one shell stays in what it was made of.
+    const configs = new Map(SHELLS.map((shell) => [shell, new ManifestConfig(ROOT)] as const));
     // A shell for each, in turn: four times as many texts would be made of the same pages.
     for (const [index, [id, texts]] of [...prepared].entries()) {
       const shell = SHELLS[index % SHELLS.length] as Shell;
       const look = { width: 80, isColoured: false, shell };
-      expect(texts[shell]).toBe(await helpText(id, new ManifestConfig(ROOT), look));
+      expect(texts[shell]).toBe(await helpText(id, configs.get(shell) as ManifestConfig, look));
     }
   });
 

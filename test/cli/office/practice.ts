@@ -44,20 +44,23 @@ const SHARE = 4;
 function thinned(all: readonly Record_[]): readonly Record_[] {
   const patients = all.filter(({ type }) => type === 'PatientV1').map(({ id }) => id);
   const gone = new Set(patients.filter((_, index) => index % SHARE !== 0));
-  for (let left = all; ; ) {
-    const kept = left.filter((record) => !gone.has(record.id) && !leadsTo(gone, record));
-    if (kept.length === left.length) return kept;
-    for (const record of left) if (leadsTo(gone, record)) gone.add(record.id);
+  let left = all.map((record) => ({ record, ends: endsOf(record) }));
+  for (;;) {
+    const leadsNowhere = left.filter(({ ends }) => ends.some((id) => gone.has(id)));
+    for (const { record } of leadsNowhere) gone.add(record.id);
+    const kept = left.filter(({ record }) => !gone.has(record.id));
+    if (kept.length === left.length) return kept.map(({ record }) => record);
     left = kept;
   }
 }
 
-function leadsTo(gone: ReadonlySet<unknown>, record: Record_): boolean {
-  const leads = (value: unknown): boolean =>
-    typeof value === 'object' &&
-    value !== null &&
-    Object.entries(value).some(([name, inner]) => (/^id$|Id$/.test(name) ? gone.has(inner) : leads(inner)));
-  return Object.values(record).some(leads);
+/** The ids that a record leads to. */
+function endsOf(record: Record_): unknown[] {
+  const ends = (value: unknown): unknown[] =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([name, inner]) => (/^id$|Id$/.test(name) ? [inner] : ends(inner)))
+      : [];
+  return Object.values(record).flatMap(ends);
 }
 
 /** A part of the small demo practice. */

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,8 +12,10 @@ import { runCommand, type World } from '../../cli/runcommand.ts';
 import { WORK } from '../../server/maintenance/practices.ts';
 import { TestClock } from '../../support/clock.ts';
 import { big, PATIENTS } from '../../support/ids.ts';
-import { allRecords, line } from '../../support/practice.ts';
+import { line } from '../../support/practice.ts';
+import { practiceFolder } from '../../support/preparedfolders.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { until } from './cutting.ts';
 import { mirrorFolder, PAYMENT, syncTo } from './mirroring.ts';
 import { disturbed, openNetwork } from './network.ts';
 import { queried, wrongTables } from './oracle.ts';
@@ -28,27 +30,32 @@ let folder: string;
 let file: string;
 let data: string;
 let service: TestService;
+let clock: TestClock;
 let env: Readonly<Record<string, string>>;
 
 beforeEach(async () => {
   ({ folder, file } = await mirrorFolder());
   data = join(folder, 'data');
+  await rename(await practiceFolder(), data);
+  clock = new TestClock();
   // What is there is older than a sync asks for changes again, by the clock that its responses tell.
-  await start(0, allRecords());
+  await start();
   service.clock.advance(HOUR);
 });
 
 afterEach(() => service.close());
 
-async function start(port = 0, records: ReturnType<typeof allRecords> = []): Promise<void> {
-  const clock = service?.clock ?? new TestClock(Date.now() - HOUR);
-  service = await testService(records, { data, clock, streamRetentionDays: 2 });
+async function start(port = 0): Promise<void> {
+  service = await testService([], { data, clock, streamRetentionDays: 2 });
   env = await listening(service, port);
 }
 
 async function sync(words: readonly string[] = [], world: World = {}) {
-  const clock = { now: service.clock.now, sleep: async () => {} };
-  const { exitCode, stderr, json } = await syncTo(file, words, { env, clock, ...world });
+  const { exitCode, stderr, json } = await syncTo(file, words, {
+    env,
+    clock: { now: clock.now, sleep: async () => {} },
+    ...world,
+  });
   expect(exitCode, stderr).toBe(0);
   return json as { position: string; resources: { resource: string; deleted: number }[] };
 }
@@ -264,9 +271,12 @@ describe('a mirror that is followed', () => {
     ];
     const events: string[] = [];
     const names: unknown[] = [];
+    // Its own clock goes on, and jumps nowhere when the server's does.
+    const ahead = clock.now() - Date.now();
+    const now = () => Date.now() + ahead;
     const { stderr } = await runCommand('mirror:sync', MirrorSync, [...TOLD, '--to', file, '--json', '--follow'], {
       ...{ env, openNetwork: network, signal: ended.signal },
-      clock: { now: Date.now, sleep: async (ms) => void (await sleep(Math.min(ms, 20))) },
+      clock: { now, sleep: async (ms) => void (await sleep(Math.min(ms, 20))) },
       write: async (chunk) => {
         const { event } = JSON.parse(String(chunk)) as { event: string };
         const [expected, step] = script[events.length] ?? [];
@@ -283,17 +293,3 @@ describe('a mirror that is followed', () => {
 });
 
 const ANN = `SELECT preferred_name FROM patients WHERE id = ${PATIENTS.ann}`;
-
-/** A body that fails as soon as a signal says so. */
-async function* until(signal: AbortSignal, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const parts = body[Symbol.asyncIterator]();
-  const cut = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason));
-  });
-  cut.catch(() => undefined);
-  for (;;) {
-    const { done, value } = await Promise.race([parts.next(), cut]);
-    if (done) return;
-    yield value;
-  }
-}

@@ -17,10 +17,23 @@ let without: RegExp | undefined;
 let instead: ((url: string) => IncomingResponse | undefined) | undefined;
 let now: number;
 
+/** Of no test it matters how many records there are. */
+const FEW = {
+  appointments: 5,
+  documents: 5,
+  events: 5,
+  histories: 5,
+  images: 5,
+  missed: 5,
+  patients: 10,
+  plans: 5,
+  tags: 5,
+};
+
 beforeEach(async () => {
   ({ file } = await mirrorFolder());
   // It has no list of appointments.
-  service = await openFaithful({ seed: 'unavailable' });
+  service = await openFaithful({ seed: 'unavailable', practice: FEW });
   without = undefined;
   instead = undefined;
   now = Date.now();

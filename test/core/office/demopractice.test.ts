@@ -30,11 +30,12 @@ function firstPatients(): DemoRecord[] {
   const kinds = new Set(practice.all.map(({ type }) => type));
   let kept = practice.all.filter((record) => !LEFT_OUT.test(record.type) && !record.ownerOrganization);
   kept = kept.filter((record) => record.type !== 'PatientV1' || first.has(record));
+  const links = new Map(kept.map((record) => [record, linksOf(record)] as const));
   for (let before = 0; before !== kept.length; ) {
     before = kept.length;
     const there = new Set(kept.map(({ type, id }) => `${type} ${id}`));
     kept = kept.filter((record) =>
-      linksOf(record).every((link) => there.has(link) || !kinds.has(link.split(' ')[0] ?? '')),
+      links.get(record)?.every((link) => there.has(link) || !kinds.has(link.split(' ')[0] ?? '')),
     );
   }
   return kept.map((record) => ({ ...record, organizationId: ORGANIZATION }));

@@ -196,8 +196,11 @@ export class RandomPractice {
   /** The first quarter of an hour of a date in one of the zones, by looking. */
   private localMidnight(day: string): string {
     const zone = this.draws.one(ZONES);
+    const date = day.slice(0, 10);
     let at = Date.parse(day) - 86_400_000;
-    while (dateIn(zone, new Date(at).toISOString()) < day.slice(0, 10)) at += 900_000;
+    // First by hours, a quarter of the looks: none of the zones shows a date for less than that.
+    while (dateIn(zone, new Date(at + 3_600_000).toISOString()) < date) at += 3_600_000;
+    while (dateIn(zone, new Date(at).toISOString()) < date) at += 900_000;
     return new Date(at).toISOString();
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import type { Manifest } from '../../../src/server/maintenance/backup/manifest.ts';
 import { rowsOf } from '../../support/calls.ts';
@@ -21,12 +21,17 @@ import {
 
 const practice = sharedPractice();
 const OPTIONS = { ...WORK, version: '1.2.3' };
+/** A backup of the practice, at which some tests only look (a server would write to it), and what was told of it. */
+let whole: { readonly target: string; readonly report: Awaited<ReturnType<typeof backUp>> };
+beforeAll(async () => {
+  const target = practice.fresh();
+  whole = { target, report: await backUp({ data: practice.base }, target, OPTIONS) };
+});
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('a backup', () => {
   it('is a data folder that answers as the source does, with what it has told by its manifest', async () => {
-    const target = practice.fresh();
-    const report = await backUp({ data: practice.base }, target, OPTIONS);
+    const { target, report } = whole;
     const manifest = JSON.parse(await readFile(join(target, 'manifest.json'), 'utf8')) as Manifest;
     const list = await readFile(join(target, 'files.sha256'), 'utf8');
     const database = await readFile(join(target, 'molar.sqlite'));
@@ -48,17 +53,15 @@ describe('a backup', () => {
       files.map(async (name) => `${sha256(await readFile(name))}  ${name.slice(target.length + 1)}`),
     );
     expect(list.trim().split('\n').sort()).toEqual(hashes.sort());
-    expect(linesOf(await check({ data: target }, { deep: true }))).toEqual([]);
-    expect(await answers({ data: target })).toEqual(
-      await answers({ data: await copied(practice.base, practice.fresh()) }),
-    );
+    const served = await copied(target, practice.fresh());
+    expect(linesOf(await check({ data: served }, { deep: true }))).toEqual([]);
+    const source = await copied(practice.base, practice.fresh());
+    expect(await answers({ data: served })).toEqual(await answers({ data: source }));
   });
 
   it('is for its owner alone', async () => {
-    const target = practice.fresh();
-    await backUp({ data: practice.base }, target, OPTIONS);
-    expect((await stat(target)).mode & 0o777).toBe(0o700);
-    for (const entry of await readdir(target, { recursive: true, withFileTypes: true })) {
+    expect((await stat(whole.target)).mode & 0o777).toBe(0o700);
+    for (const entry of await readdir(whole.target, { recursive: true, withFileTypes: true })) {
       const { mode } = await stat(join(entry.parentPath, entry.name));
       expect({ name: entry.name, mode: mode & 0o777 }).toEqual({
         name: entry.name,
@@ -174,8 +177,7 @@ describe('a backup', () => {
   });
 
   it('tells how many rows, files and bytes it has', async () => {
-    const target = practice.fresh();
-    const report = await backUp({ data: practice.base }, target, OPTIONS);
+    const { target, report } = whole;
     const files = await filesIn(join(target, 'files'));
     const sizes = await Promise.all(
       [join(target, 'molar.sqlite'), ...files].map(async (file) => (await stat(file)).size),

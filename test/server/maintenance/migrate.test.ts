@@ -9,6 +9,7 @@ import { LOCATIONS } from '../../support/ids.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';
 import { testService } from '../../support/service.ts';
+import { sharedMigration } from './migrated.ts';
 import {
   answers,
   check,
@@ -38,6 +39,10 @@ afterAll(() => place.remove());
 
 let count = 0;
 const fresh = () => join(place.path, `new-${++count}`);
+
+/** The practice in a database, for tests that leave it as it is. */
+const shared = sharedMigration((database) => migrate({ data: base }, { data: fresh(), database }, WORK));
+const sharingTest = (...[name, run]: Parameters<typeof postgresTest>) => postgresTest(name, run, shared.database);
 
 /** A practice without documents: a server can be started on it without their files. */
 async function bare(): Promise<string> {
@@ -125,9 +130,8 @@ describe('a migration', () => {
     },
   );
 
-  postgresTest('leaves files where they are unless it is told', async (database) => {
-    const report = await migrate({ data: base }, { data: fresh(), database: own(database) }, WORK);
-    expect(report.files).toBeNull();
+  sharingTest('leaves files where they are unless it is told', async (database) => {
+    expect((await shared.report()).files).toBeNull();
     const found = await check({ data: fresh(), database: own(database), files: join(base, 'files') });
     expect(linesOf(found)).toEqual([]);
   });
@@ -178,11 +182,9 @@ describe('a migration', () => {
     expect(linesOf(await check(to, { deep: true }))).toEqual([]);
   });
 
-  postgresTest('to a folder goes on where it was interrupted, and the folder is there only then', async (database) => {
-    const url = own(database);
-    await migrate({ data: base }, { data: fresh(), database: url }, WORK);
+  sharingTest('to a folder goes on where it was interrupted, and the folder is there only then', async (database) => {
     const data = fresh();
-    const from = { data: base, database: url };
+    const from = { data: base, database: own(database) };
     for (const what of ['Copying patients', 'Copying files', 'Reading files back']) {
       await expect(migrate(from, { data }, stoppingAt(what))).rejects.toThrow('Stopped here.');
       await expect(stat(data)).rejects.toThrow('ENOENT');
@@ -213,9 +215,8 @@ describe('a migration is refused', () => {
     });
   });
 
-  postgresTest('into a database that has something, which stays', async (database) => {
+  sharingTest('into a database that has something, which stays', async (database) => {
     const url = own(database);
-    await migrate({ data: base }, { data: fresh(), database: url }, WORK);
     const again = migrate({ data: base }, { data: fresh(), database: url }, WORK);
     await expect(again).rejects.toThrow(/is not empty: it has \w+\./);
     expect(linesOf(await check({ data: base, database: url }))).toEqual([]);
@@ -286,9 +287,8 @@ describe('a migration is refused', () => {
     }, database.url);
   });
 
-  postgresTest('to a folder that has something', async (database) => {
+  sharingTest('to a folder that has something', async (database) => {
     const url = own(database);
-    await migrate({ data: base }, { data: fresh(), database: url }, WORK);
     const data = fresh();
     await mkdir(data);
     await writeFile(join(data, 'mine'), 'x');

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openAuditKey, type PublicKeys, readPublicKeys } from '../../../src/server/audit/keys.ts';
 import { verifyLog } from '../../../src/server/audit/verify.ts';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { migrate } from '../../../src/server/maintenance/migrate.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
+import { TestClock } from '../../support/clock.ts';
 import { hashAfter, minute, rawEntries, writeEntry } from '../../support/evidence.ts';
 import { postgresTest } from '../../support/postgres.ts';
 import { bareRecords } from '../../support/practice.ts';
@@ -15,24 +16,36 @@ import { type TestService, testService } from '../../support/service.ts';
 import { check, filesIn, linesOf, own, scratch, WORK } from './practices.ts';
 
 let place: Awaited<ReturnType<typeof scratch>>;
-let service: TestService;
+/** The clock of a test. */
+let clock: TestClock;
 const at = (name: string) => join(place.path, name);
-const work = () => ({ ...WORK, now: service.clock.now });
+const work = () => ({ ...WORK, now: clock.now });
 const open = (data: string, auditCheckpoints = at('shipped')) =>
-  testService([], { data, clock: service.clock, audit: { auditCheckpoints } });
+  testService([], { data, clock, audit: { auditCheckpoints } });
 
-/** A practice whose server shipped checkpoints, a backup of it, and what happened after the backup. */
-beforeEach(async () => {
-  place = await scratch();
-  service = await testService(bareRecords(), { data: at('first'), audit: { auditCheckpoints: at('shipped') } });
+/** A practice whose server shipped checkpoints, a backup of it, and what happened after the backup: tests have copies. */
+let original: Awaited<ReturnType<typeof scratch>>;
+let ended: number;
+beforeAll(async () => {
+  original = await scratch();
+  const first = join(original.path, 'first');
+  const auditCheckpoints = join(original.path, 'shipped');
+  const service = await testService(bareRecords(), { data: first, audit: { auditCheckpoints } });
   await writeEntry(service);
   await minute(service);
-  await backUp({ data: at('first') }, at('backup'), { ...work(), version: '1' });
+  await backUp({ data: first }, join(original.path, 'backup'), { ...WORK, now: service.clock.now, version: '1' });
   await writeEntry(service);
   await minute(service);
   await writeEntry(service);
   await service.close();
-  service.clock.advance(60_000);
+  ended = service.clock.now() + 60_000;
+});
+afterAll(() => original.remove());
+
+beforeEach(async () => {
+  place = await scratch();
+  clock = new TestClock(ended);
+  await cp(original.path, place.path, { recursive: true });
 });
 afterEach(() => place.remove());
 
@@ -74,7 +87,7 @@ it('a restored folder that is served with the key of before is whole with that k
   await restore(at('backup'), { data: at('second') }, work());
   const auditKey = join(at('first'), 'audit.key');
   const audit = { auditKey, auditCheckpoints: at('shipped') };
-  const second = await testService([], { data: at('second'), clock: service.clock, audit });
+  const second = await testService([], { data: at('second'), clock, audit });
   await writeEntry(second);
   await minute(second);
   await expect.poll(() => second.keeper.metrics()[0]?.read()).toBe(0);
@@ -87,7 +100,7 @@ it('a restore that somebody else signed is not taken up by the server', async ()
   await openAuditKey(at('mine'));
   await cp(at('mine'), join(at('second'), 'audit.key'));
   const auditKey = join(at('first'), 'audit.key');
-  const second = await testService([], { data: at('second'), clock: service.clock, audit: { auditKey } });
+  const second = await testService([], { data: at('second'), clock, audit: { auditKey } });
   expect((await found(second, await readPublicKeys(auditKey)))[0]).toMatch(/^audit\.checkpoint checkpoint \d+$/);
   await second.close();
 });

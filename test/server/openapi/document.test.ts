@@ -24,10 +24,11 @@ const schema = (document: Described, name: string): DescribedSchema => {
 /** The linter takes seconds for the whole document, more on a busy machine. */
 const LINT_MS = 120_000;
 
+const linter = new spectral.Spectral();
+linter.setRuleset({ extends: [[rulesets.oas as unknown as RulesetDefinition, 'recommended']] });
+
 /** What the default rules of Spectral find, warnings included. */
 async function findings(text: string): Promise<string[]> {
-  const linter = new spectral.Spectral();
-  linter.setRuleset({ extends: [[rulesets.oas as unknown as RulesetDefinition, 'recommended']] });
   const results = await linter.run(text);
   return results.map(({ code, path, message }) => `${code} ${path.join('.')}: ${message}`);
 }

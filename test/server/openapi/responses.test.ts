@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { callSample, operations } from '../../contract/operations.ts';
@@ -9,6 +9,8 @@ import { type Described, servedDocument } from './served.ts';
 const service = sharedService();
 let document: Described;
 let check: Ajv2020;
+/** By the text of the schema: many responses share one, and to compile it takes longer than all else. */
+const validators = new Map<string, ValidateFunction>();
 
 beforeAll(async () => {
   document = await servedDocument(service);
@@ -27,7 +29,9 @@ function differences(path: string, method: string, called: Called): string[] {
   const schema = response.$ref
     ? { $ref: `openapi${response.$ref}/content/application~1json/schema` }
     : response.content?.['application/json']?.schema;
-  const validate = check.compile(absolute(schema ?? false) as object);
+  const name = JSON.stringify(schema ?? false);
+  const validate = validators.get(name) ?? check.compile(absolute(schema ?? false) as object);
+  validators.set(name, validate);
   if (validate(called.body)) return [];
   return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
 }
