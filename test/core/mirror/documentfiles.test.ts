@@ -31,10 +31,16 @@ const mirrored = (): MirroredDocument[] =>
     .map(({ id, name, guid }) => ({ id: String(id), name, guid }))
     .toSorted((a, b) => Number(a.id) - Number(b.id));
 
-/** Keeps the files of documents, which come in pages as from a mirror. */
-function keep(documents: readonly MirroredDocument[] = mirrored(), signal?: AbortSignal): Promise<FilesOutcome> {
-  const page = async (after: string, limit: number) =>
-    documents.filter(({ id }) => Number(id) > Number(after)).slice(0, limit);
+/** Keeps the files of documents, which come in pages as from a mirror, each after something that is done before. */
+function keep(
+  documents: readonly MirroredDocument[] = mirrored(),
+  signal?: AbortSignal,
+  before = async () => {},
+): Promise<FilesOutcome> {
+  const page = async (after: string, limit: number) => {
+    await before();
+    return documents.filter(({ id }) => Number(id) > Number(after)).slice(0, limit);
+  };
   const downloading = server.downloading({ fetching: server.fetching(signal && { signal }) });
   return keepFiles({ folder, owner, downloading, store: { facts: FACTS, documents: page } });
 }
@@ -211,16 +217,9 @@ it('what an interrupted run has made of a document goes with the document', asyn
 
 it('a folder is of one run at a time', async () => {
   server.add(7, 'scan.pdf', 'scan');
-  let second: Promise<FilesOutcome> | undefined;
-  server.specials = [
-    () => {
-      second ??= keep();
-      second.catch(() => undefined);
-      return status(503);
-    },
-  ];
-  expect(await kept()).toEqual({ downloaded: 1, removed: 0, failures: [] });
-  await expect(second).rejects.toMatchObject({ exitCode: 9, message: expect.stringContaining('The folder') });
+  const refused = { exitCode: 9, message: expect.stringContaining('The folder') };
+  const first = keep(undefined, undefined, () => expect(keep()).rejects.toMatchObject(refused));
+  expect(await first).toEqual({ downloaded: 1, removed: 0, failures: [] });
   expect(await kept()).toEqual({ downloaded: 0, removed: 0, failures: [] });
   expect(await readdir(folder)).toEqual(['.molar-files.ndjson', '7']);
 });
