@@ -35,7 +35,10 @@ export function start(
   run = RUN,
   node = process.execPath,
 ): ChildProcess {
-  return spawn(node, [run, ...args], { cwd: folder, env: cleanEnv(env), stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(node, [run, ...args], { cwd: folder, env: cleanEnv(env), stdio: ['pipe', 'pipe', 'pipe'] });
+  // One that ends without reading is judged by how it ends.
+  child.stdin.on('error', () => undefined);
+  return child;
 }
 
 /** Runs bin/run.js to its end. */

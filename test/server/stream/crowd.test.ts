@@ -95,8 +95,8 @@ describe('a hundred listeners, ten of which take nothing', () => {
     await postPatients((CHANGES * 3) / 4, CHANGES / 4);
     const ids = await newestPatients();
     await expect.poll(() => live.every(({ last }) => last === ids.at(-1)), { timeout: 600_000 }).toBe(true);
-    // What the ten have not taken is far more than that: it stands in the store and not in memory.
-    expect((await heldMegabytes()) - before).toBeLessThan(4);
+    // What the ten have not taken is five times that: it stands in the store and not in memory.
+    expect((await heldMegabytes()) - before).toBeLessThan(6);
     for (const { first, count, ordered } of live) {
       expect({ first, count, ordered }).toEqual({ first: ids[0], count: CHANGES, ordered: true });
     }
