@@ -188,6 +188,15 @@ describe('an async delivery (D41)', () => {
   });
 });
 
+it('a delivery of several chunks from the lowest id on has each record once', async () => {
+  const visits = Array.from({ length: 250 }, (_, n) => visit(n + 1, '2026-03-02T15:00:00.000Z'));
+  service = await testService([...allRecords(), ...visits]);
+  const delivered = ids(
+    await ask('/appointments/async', { filter: 'start>=2026-03-02T00:00:00.000Z,start<2026-03-03T00:00:00.000Z' }),
+  );
+  expect(delivered).toEqual(visits.map((_, n) => n + 1));
+});
+
 describe('a large delivery', () => {
   /** A little more than a chunk searches. */
   const COUNT = 2100;
