@@ -8,8 +8,9 @@ export default defineConfig({
     env: { TZ: 'UTC' },
     isolate: false,
     fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 60_000 } },
+    // Many faults make a test wait for ever; the longest takes a few seconds.
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });
