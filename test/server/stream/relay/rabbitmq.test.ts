@@ -164,7 +164,8 @@ async function drain(url: string): Promise<{ id: string; text: string; propertie
       if (received.push({ id: String(properties.messageId), text: content.toString(), properties }) === messageCount)
         drained();
     };
-    channel.consume(QUEUE, take, { noAck: true }).catch(failed);
+    if (messageCount === 0) drained();
+    else channel.consume(QUEUE, take, { noAck: true }).catch(failed);
   });
   await connection.close();
   return received;
