@@ -178,15 +178,9 @@ describe('a practice whose every text is a canary', { shuffle: false }, () => {
     await writeFile(join(place.path, 'bad.ndjson'), bad.map((record) => `${JSON.stringify(record)}\n`).join(''));
     const commands = ['import bad.ndjson', 'check', 'audit export', 'audit verify', 'tokens list', 'backup kept'];
     for (const text of commands) {
-      const ended = await client(
-        ['server', ...text.split(' '), '--data', 'data'],
-        text.includes('bad') ? 'built' : 'here',
-      );
-      expect([text, ended.code, canariesIn(ended.stdout + ended.stderr)]).toEqual([
-        text,
-        text.includes('bad') ? 2 : 0,
-        [],
-      ]);
+      const isBad = text.includes('bad');
+      const ended = await client(['server', ...text.split(' '), '--data', 'data'], isBad ? 'built' : 'here');
+      expect([text, ended.code, canariesIn(ended.stdout + ended.stderr)]).toEqual([text, isBad ? 2 : 0, []]);
       if (text === 'audit export') expect(ended.stdout.split('\n').length).toBeGreaterThan(20);
     }
   });

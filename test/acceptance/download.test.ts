@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -129,23 +129,17 @@ test('however often it is killed, every document is there once in the end and no
 /** With what the program has besides, more than it may take. */
 const LARGE = 120_000_000;
 
-/** Kilobytes that a process has in memory; 0 where it is gone by the time it is looked for. */
-async function residentOf(pid: number | undefined): Promise<number> {
-  if (existsSync('/proc/self/status')) {
-    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
-  }
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]).catch(() => ({ stdout: '0' }));
-  return Number(stdout.trim());
-}
-
 test('a large file does not pass through memory as a whole', async () => {
   Object.assign(host, { size: LARGE, documents: [9] });
   const child = begin('9', '--dir', 'in', '--json');
   const ended = exit(child);
   let most = 0;
   while (child.exitCode === null) {
-    most = Math.max(most, await residentOf(child.pid));
+    // Kilobytes; the process may be gone by the time it is looked for.
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(child.pid)]).catch(() => ({
+      stdout: '0',
+    }));
+    most = Math.max(most, Number(stdout.trim()));
     await sleep(20);
   }
   expect(await ended).toBe(0);

@@ -33,7 +33,7 @@ interface Told {
 /**
  * A message as those see it who are bound to some locations: a record that moves away is deleted for them, with its id
  * alone, and one that comes is new. Undefined when they do not see it. `places` is null for what was stored before
- * places were: then the routing key's location counts, and what has none is not seen.
+ * places were: then the routing key's location counts, and what has none, which says `*`, is not seen.
  */
 export function toldIn(
   { key, payload }: Told,

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request as send } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { describe } from 'vitest';
@@ -88,33 +87,12 @@ export async function openConnections(url: string, count = CONNECTIONS): Promise
 
 /** The processes of a server, as the system tells them: id of each, the first that was started first. */
 export function processesOf({ child }: Served): number[] {
-  return childrenOf(child.pid ?? 0)
-    .filter(([, args]) => /workerprocess/.test(args))
-    .map(([pid]) => pid)
-    .toSorted((a, b) => a - b);
-}
-
-/** Id and command line of each child of a process. Linux tells them in files, since tests ask again and again. */
-function childrenOf(parent: number): [pid: number, args: string][] {
-  const list = `/proc/${parent}/task/${parent}/children`;
-  if (existsSync(list)) {
-    const pids = contentOf(list).split(' ').filter(Boolean).map(Number);
-    return pids.map((pid) => [pid, contentOf(`/proc/${pid}/cmdline`)]);
-  }
   const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).trim().split('\n');
   return rows
     .map((row) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(row) ?? [])
-    .filter(([, , ppid]) => Number(ppid) === parent)
-    .map(([, pid, , args = '']) => [Number(pid), args]);
-}
-
-/** Nothing of a process that is gone by now. */
-function contentOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
+    .filter(([, , parent, args]) => Number(parent) === child.pid && /workerprocess/.test(args ?? ''))
+    .map(([, pid]) => Number(pid))
+    .toSorted((a, b) => a - b);
 }
 
 export interface Answer {

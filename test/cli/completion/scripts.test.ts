@@ -63,7 +63,8 @@ describe('the bash script', () => {
   beforeAll(() => {
     const prepared = `source '${fileOf('bash')}'; COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'`;
     // A fork for each: what one leaves in variables is not there for the next.
-    const drivers = [...CASES, ...MORE].map((each) => `( ${driverOf(each.at(-2) as readonly string[])} )`);
+    const lines = [...CASES.map(([words]) => words), ...MORE.map(([, words]) => words)];
+    const drivers = lines.map((words) => `( ${driverOf(words)} )`);
     offered = runEach('bash', ['--norc'], prepared, drivers).map((text) =>
       text
         .split('\n')
