@@ -16,7 +16,7 @@ interface Client {
   connection: Wire;
   readonly host: string;
   readonly port: number;
-  readonly connectionParameters: { readonly options?: string };
+  readonly connectionParameters: { readonly options?: string; readonly application_name?: string };
 }
 
 /** A connection that nobody has, and what its server said of it when it was made. */
@@ -79,6 +79,8 @@ function schemaOf({ host, port, connectionParameters }: Client): string | undefi
   const { hostname, port: usual } = new URL(TEST_POSTGRES);
   // Those that go another way, through a gate, break when the test says so.
   if (host !== hostname || port !== Number(usual || 5432)) return undefined;
+  // Who names his connections looks for those that are left.
+  if (connectionParameters.application_name) return undefined;
   const [, schema = ''] = /search_path=(\w+)/.exec(connectionParameters.options ?? '') ?? [];
   return schemas.has(schema) ? schema : undefined;
 }
