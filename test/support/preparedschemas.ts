@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { openPostgresStore } from '../../src/server/store/postgres/store.ts';
-import { dropConnections, keepConnections } from './keptconnections.ts';
 import { postgresTest, type TestDatabase, testDatabase } from './postgres.ts';
 
 /** A schema with molar's tables, and what it was when they were made. */
@@ -46,7 +45,6 @@ export async function preparedSchema(): Promise<TestDatabase> {
 
 async function prepare(): Promise<Prepared> {
   const database = await testDatabase();
-  keepConnections(database.schema);
   await (await openPostgresStore(database.url)).close();
   const client = new pg.Client(database.url);
   await client.connect();
@@ -64,7 +62,6 @@ async function giveBack(prepared: Prepared): Promise<void> {
       return;
     }
   }
-  dropConnections(prepared.schema);
   await client.end();
   await prepared.drop();
 }
