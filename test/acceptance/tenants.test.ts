@@ -55,8 +55,9 @@ describe('a server with a tenant that asks for too much', () => {
     await place.remove();
   });
 
-  // As many connections as requests at once, and no more: what is left of those that may be is for others.
-  const dispatcher = new Agent({ connections: 50 });
+  // As many connections as requests at once, and no more: what is left of those that may be is for others. An image is
+  // answered when it has been decoded, which on a busy machine takes minutes.
+  const dispatcher = new Agent({ connections: 50, headersTimeout: 0 });
   const get = (path: string) => fetch(served.url + path, { headers: CREDENTIAL, dispatcher });
 
   test('two hundred async requests make four deliveries at a time, and little memory', async (context) => {

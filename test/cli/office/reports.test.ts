@@ -285,6 +285,7 @@ describe('how it ends', () => {
   });
 
   it('refuses the mirror of another organization, also with --offline', async () => {
+    succeeded(await office.run('reports:recall', []));
     const ran = await office.run('reports:recall', ['--offline'], { env: { MOLAR_ORGANIZATION: 'another' } });
     expect(ran).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('not of another') });
   });
