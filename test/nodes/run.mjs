@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npm run test:nodes`: a working day on each line of Node, and tests on newer ones; `npm test` runs all of them on the
 // Node that runs it.
-//   npm run test:nodes                   what can differ between versions (DIFFERS), on the first and the last of them
+//   npm run test:nodes                   what can differ between versions (DIFFERS), on the last of them
 //   npm run test:nodes -- all            everything that does not drive the built program, on each of them
 //   npm run test:nodes -- test/core/…    some of them, on each
 // MOLAR_TEST_NODES="24 26" chooses the newer versions.
@@ -13,7 +13,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { temporaryFolder } from '../../bin/memory.mjs';
 import { IN_PROCESS } from '../../bin/vitest.mjs';
 import { findNode, IN_CI, makeCheckout, ROOT, workOn } from './checkout.mjs';
-import { DIFFERS } from './differs.mjs';
+import { DIFFERS, DRIVER } from './differs.mjs';
 
 /** The oldest Node that is supported, whose driver of SQLite is another one: a working day in this checkout. */
 const OLDEST = '20.19';
@@ -55,7 +55,7 @@ function notTested(line, why) {
   return { code: 0, counts: [0, IN_CI ? 1 : 0, 0] };
 }
 
-async function testAll(files, isShort) {
+async function testAll(filesOn) {
   const [oldest, ...newer] = await Promise.all([OLDEST, ...LINES].map(findNode));
   const found = newer.filter(({ program }) => program !== undefined);
   const results = [oldest, ...newer]
@@ -77,11 +77,10 @@ async function testAll(files, isShort) {
       return [...results, notTested(found[0].line, 'npm has not kept the packages that it needs')];
     results.push(judged(what, problems));
     if (problems.length > 0) return results;
-    // What a version in between has changed, the last one has, too.
-    const tested = isShort ? [found[0], found.at(-1)] : found;
     for (const each of found) {
       results.push(judged(`a working day on Node ${each.line}`, await workOn(each, checkout)));
-      if (tested.includes(each)) results.push(await testsOn(each, checkout, files));
+      const files = filesOn(each, found);
+      if (files !== undefined) results.push(await testsOn(each, checkout, files));
     }
     return results;
   } finally {
@@ -89,10 +88,18 @@ async function testAll(files, isShort) {
   }
 }
 
+/** What an earlier version has changed, the last one has, too; but not what the first lacks for the driver. */
+function shortOn(version, versions) {
+  const files = version === versions.at(-1) ? DIFFERS : version === versions[0] ? DRIVER : undefined;
+  return files?.map((path) => `test/${path}`);
+}
+
 async function main([first, ...more]) {
-  const files = first === undefined ? DIFFERS : first === 'all' ? more : [first, ...more];
+  const files = first === 'all' ? more : [first, ...more];
   const isBuilt = (await node(process.execPath, ['bin/prepare.mjs'])) === 0;
-  const results = isBuilt ? await testAll(files, first === undefined) : [{ code: 1, counts: [0, 1, 0] }];
+  const results = isBuilt
+    ? await testAll(first === undefined ? shortOn : () => files)
+    : [{ code: 1, counts: [0, 1, 0] }];
   const [passed, failed, skipped] = [0, 1, 2].map((at) => results.reduce((sum, { counts }) => sum + counts[at], 0));
   process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
   return results.every(({ code }) => code === 0) && failed === 0 ? 0 : 1;

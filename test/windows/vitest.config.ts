@@ -3,12 +3,16 @@ import { defaultExclude, defineConfig } from 'vitest/config';
 
 const SECOND = 1000;
 
-/** What continuous integration has time for: what writes files, starts processes or speaks of paths. */
+/**
+ * What continuous integration has time for: what writes files, starts processes or speaks of paths. Commands put that
+ * together, which takes as long again as all of it there: two working days of the installed product stand for them.
+ */
 const GATE = [
   'test/core/{output,exports,documents,profiles,names}/**/*.test.ts',
   'test/core/lockfile.test.ts',
-  'test/{sqlite,windows,commands/documents}/**/*.test.ts',
-  'test/commands/*.test.ts',
+  'test/{sqlite,windows}/**/*.test.ts',
+  // Its folders are typed and looked for.
+  'test/commands/documents/uploadlayout.test.ts',
   'test/cli/{process,serving}/**/*.test.ts',
   'test/acceptance/{demo,workingday}.test.ts',
 ];
@@ -28,12 +32,8 @@ const NOT_THERE = [
   'test/cli/process/interrupts.test.ts',
 ];
 
-/** What takes minutes there; the type of a file is told by its bytes, which are the same there. */
-const SLOW = [
-  'test/core/documents/downloads/receivefaults.test.ts',
-  'test/core/exports/resume.test.ts',
-  'test/commands/documents/uploadtypes.test.ts',
-];
+/** What takes minutes there. */
+const SLOW = ['test/core/documents/downloads/receivefaults.test.ts', 'test/core/exports/resume.test.ts'];
 
 const IS_ALL = process.env.MOLAR_TEST_WINDOWS === 'all';
 
