@@ -1,11 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import sql from 'sql-template-tag';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StreamMessage } from '../../../src/catalog/stream/messages.ts';
+import { storedEntries } from '../../contract/trail.ts';
 import type { Called, CallOptions, WireRecord } from '../../support/calls.ts';
 import { idsOf, rowsOf } from '../../support/calls.ts';
 import {
+  CLAIMS,
   LOCATIONS,
   OPERATORIES,
   ORGANIZATION,
@@ -16,7 +19,7 @@ import {
 } from '../../support/ids.ts';
 import { allRecords, bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { allMessages, ownMessages, ownOrg } from './told.ts';
+import { allMessages, ownMessages } from './told.ts';
 
 const { east, west } = LOCATIONS;
 let service: TestService;
@@ -82,9 +85,11 @@ describe('an async delivery (D41)', () => {
       message('READ', west, records[2]),
       message('READ_COMPLETE', '*', { total: 3 }),
     ]);
-    // Whose data listeners are sent, which the audit log names.
-    const stored = await service.service.stream.readMessages({ org: await ownOrg(service) }, 0, 1000);
-    expect(stored.messages.slice(-4).map(({ recordId, patientId }) => [recordId, patientId])).toEqual([
+    // Whose data listeners are sent, which the audit log names; of earlier messages, the payload tells.
+    const stored = await service.service.store.read.all<{ record_id: number | null; patient_id: number | null }>(
+      sql`SELECT record_id, patient_id FROM stream_messages WHERE correlation_id = ${correlationId} ORDER BY seq`,
+    );
+    expect(stored.map(({ record_id, patient_id }) => [record_id, patient_id])).toEqual([
       ...[4, 2, 1].map((id) => [id, id]),
       [null, null],
     ]);
@@ -104,12 +109,32 @@ describe('an async delivery (D41)', () => {
     expect([...new Set(delivered.messages.map((message) => message.domainType))]).toEqual([domainType]);
     expect(delivered.messages.at(-1)).toMatchObject({ operation: 'READ_COMPLETE', payload: { total: found.length } });
     // Not each is of the patient whose number it has.
-    const first = delivered.messages[0]?.id ?? 0;
-    const stored = await service.service.stream.readMessages({ org: await ownOrg(service) }, first - 1, found.length);
+    const { store } = service.service;
+    const stored = await store.read.all<{ record_id: number; patient_id: number | null; places: string }>(
+      sql`SELECT record_id, patient_id, places FROM stream_messages
+        WHERE correlation_id = ${delivered.called.headers['x-correlation-id']} ORDER BY seq`,
+    );
+    const linked = (value: unknown) => (value as WireRecord | undefined)?.id;
+    const ofClaims = new Map<unknown, number>([
+      [CLAIMS.sent, PATIENTS.ann],
+      [CLAIMS.paid, PATIENTS.bob],
+    ]);
+    const patientOf = (payload: WireRecord) =>
+      name === 'patients' ? payload.id : (linked(payload.patient) ?? ofClaims.get(linked(payload.insuranceClaim)));
+    const patients = reads(delivered).map(({ payload }) => patientOf(payload) ?? null);
+    expect(stored.slice(0, -1).map((row) => row.patient_id)).toEqual(patients);
+    expect(stored.slice(0, -1).map((row) => row.record_id)).toEqual(found);
+    // One that names no location is seen where its patient is.
+    const people = new Map(rowsOf(await service.call('GET', '/patients')).map((row) => [row.id, row]));
     for (const [at, { payload }] of reads(delivered).entries()) {
-      const patient = name === 'patients' ? payload : (payload.patient as WireRecord | undefined);
-      if (patient !== undefined) expect(stored.messages[at]?.patientId).toBe(patient.id);
+      const place = payload.location ?? people.get(patients[at])?.preferredLocation;
+      expect(stored[at]?.places).toBe(String(linked(place) ?? ''));
     }
+    const [entry] = (await storedEntries(service)).filter(({ via }) => via === 'stream');
+    expect(entry).toMatchObject({
+      ids: found.toSorted((a, b) => a - b),
+      patients: [...new Set(patients.filter((id) => id !== null))].sort((a, b) => Number(a) - Number(b)),
+    });
     // The location that it names itself, also where those who are bound to one see it because of its patient.
     for (const { payload, locationId } of reads(delivered)) {
       const place = (payload.preferredLocation ?? payload.location) as WireRecord | undefined;
