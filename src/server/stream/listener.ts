@@ -70,7 +70,7 @@ export async function serveListener(listening: Listening, signal: AbortSignal, s
       else await nextTurn();
     } else {
       const silence = Math.max(0, quietSince + times.heartbeatMs - performance.now());
-      if (silence > 0 && (await stream.beyond(organization.org, seen, silence, signal))) continue;
+      if (await stream.beyond(organization.org, seen, silence, signal)) continue;
     }
     if (!signal.aborted && performance.now() - quietSince >= times.heartbeatMs) {
       await listening.check();
@@ -138,7 +138,7 @@ export class ListenerSocket {
   }
 
   /** Ends the response; a stalled one is destroyed, since its end would not get through either. */
-  end(text = ''): void {
+  end(text?: string): void {
     if (this.full) this.response.destroy();
     else this.response.end(text);
   }

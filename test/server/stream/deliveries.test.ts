@@ -100,7 +100,7 @@ describe('an async delivery (D41)', () => {
     ['events', 'EventV1', 'ascending', ''],
     ['appointments', 'AppointmentV1', 'ascending', ''],
     ['imageattachments', 'ImageAttachmentV1', 'ascending', ''],
-  ])('of %s is in the order of ids', async (name, domainType, order) => {
+  ])('of %s is in the order of ids, and says whose each is, and where', async (name, domainType, order) => {
     service = await testService(allRecords());
     const delivered = await ask(`/${name}/async`);
     const found = ids(delivered).map(Number);
