@@ -1,11 +1,13 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { displayWidth } from '../../../src/core/output/terminaltext.ts';
 import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { csvRows, linked, localDate, type Record_, sharedOffice, succeeded } from './practice.ts';
 
 const office = sharedOffice();
+// Only one of the tests makes the mirror.
+beforeAll(async () => void succeeded(await office.run('reports:recall', [])));
 
 const ZONES: Readonly<Record<string, string>> = {
   '1000000000001': 'America/Denver',
@@ -285,15 +287,13 @@ describe('how it ends', () => {
   });
 
   it('refuses the mirror of another organization, also with --offline', async () => {
-    succeeded(await office.run('reports:recall', []));
     const ran = await office.run('reports:recall', ['--offline'], { env: { MOLAR_ORGANIZATION: 'another' } });
     expect(ran).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('not of another') });
   });
 
   it('without a mirror, --offline says how to make one', async () => {
-    const ran = await office.run('reports:recall', ['--offline'], {
-      env: { MOLAR_CONFIG_DIR: join(office.folder, 'none') },
-    });
+    const env = { MOLAR_CONFIG_DIR: join(office.folder, 'none') };
+    const ran = await office.run('reports:recall', ['--offline'], { env });
     expect(ran).toMatchObject({ exitCode: 4, stdout: '' });
     expect(ran.stderr).toContain('molar mirror sync');
   });
