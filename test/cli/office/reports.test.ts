@@ -6,7 +6,7 @@ import { OWNER_ONLY } from '../../support/capabilities.ts';
 import { csvRows, linked, localDate, type Record_, sharedOffice, succeeded } from './practice.ts';
 
 const office = sharedOffice();
-// Only one of the tests makes the mirror.
+// Whichever test comes first has a mirror; one begins without.
 beforeAll(async () => void succeeded(await office.run('reports:recall', [])));
 
 const ZONES: Readonly<Record<string, string>> = {

@@ -19,7 +19,7 @@ import {
 } from '../../support/ids.ts';
 import { allRecords, bareRecords, line } from '../../support/practice.ts';
 import { type TestService, testService } from '../../support/service.ts';
-import { allMessages, ownMessages } from './told.ts';
+import { allMessages, ownMessages, ownOrg } from './told.ts';
 
 const { east, west } = LOCATIONS;
 let service: TestService;
@@ -37,6 +37,14 @@ async function ask(path: string, query: CallOptions['query'] = {}): Promise<Deli
   const correlationId = called.headers['x-correlation-id'];
   const messages = (await allMessages(service)).filter((message) => message.correlationId === correlationId);
   return { called, messages };
+}
+
+/** What is stored of the records of a delivery: whose each is, and where it is seen. */
+async function storedOf({ called }: Delivered) {
+  return service.service.store.read.all<{ record_id: number | null; patient_id: number | null; places: string }>(
+    sql`SELECT record_id, patient_id, places FROM stream_messages
+      WHERE correlation_id = ${called.headers['x-correlation-id']} ORDER BY seq`,
+  );
 }
 
 const reads = ({ messages }: Delivered) => messages.filter(({ operation }) => operation === 'READ');
@@ -62,7 +70,8 @@ describe('an async delivery (D41)', () => {
     );
     const people = [person(1), person(2), person(3, 'Other'), person(4)];
     service = await testService([...bareRecords(), ...people, ...ofOthers]);
-    const { called, messages } = await ask('/patients/async', { filter: 'lastName==Many' });
+    const delivered = await ask('/patients/async', { filter: 'lastName==Many' });
+    const { called, messages } = delivered;
     const correlationId = called.headers['x-correlation-id'];
     expect(correlationId).toMatch(/^[0-9a-f-]{36}$/);
     expect(idsOf(called)).toEqual([4, 2, 1]);
@@ -86,13 +95,10 @@ describe('an async delivery (D41)', () => {
       message('READ_COMPLETE', '*', { total: 3 }),
     ]);
     // Whose data listeners are sent, which the audit log names; of earlier messages, the payload tells.
-    const stored = await service.service.store.read.all<{ record_id: number | null; patient_id: number | null }>(
-      sql`SELECT record_id, patient_id FROM stream_messages WHERE correlation_id = ${correlationId} ORDER BY seq`,
-    );
-    expect(stored.map(({ record_id, patient_id }) => [record_id, patient_id])).toEqual([
-      ...[4, 2, 1].map((id) => [id, id]),
-      [null, null],
-    ]);
+    const whose = [...[4, 2, 1].map((id) => [id, id]), [null, null]];
+    expect((await storedOf(delivered)).map((row) => [row.record_id, row.patient_id])).toEqual(whose);
+    const read = await service.service.stream.readMessages({ org: await ownOrg(service) }, 0, 1000);
+    expect(read.messages.slice(-4).map(({ recordId, patientId }) => [recordId, patientId])).toEqual(whose);
   });
 
   it.each([
@@ -109,11 +115,7 @@ describe('an async delivery (D41)', () => {
     expect([...new Set(delivered.messages.map((message) => message.domainType))]).toEqual([domainType]);
     expect(delivered.messages.at(-1)).toMatchObject({ operation: 'READ_COMPLETE', payload: { total: found.length } });
     // Not each is of the patient whose number it has.
-    const { store } = service.service;
-    const stored = await store.read.all<{ record_id: number; patient_id: number | null; places: string }>(
-      sql`SELECT record_id, patient_id, places FROM stream_messages
-        WHERE correlation_id = ${delivered.called.headers['x-correlation-id']} ORDER BY seq`,
-    );
+    const stored = await storedOf(delivered);
     const linked = (value: unknown) => (value as WireRecord | undefined)?.id;
     const ofClaims = new Map<unknown, number>([
       [CLAIMS.sent, PATIENTS.ann],
@@ -124,6 +126,9 @@ describe('an async delivery (D41)', () => {
     const patients = reads(delivered).map(({ payload }) => patientOf(payload) ?? null);
     expect(stored.slice(0, -1).map((row) => row.patient_id)).toEqual(patients);
     expect(stored.slice(0, -1).map((row) => row.record_id)).toEqual(found);
+    const first = delivered.messages[0]?.id ?? 0;
+    const read = await service.service.stream.readMessages({ org: await ownOrg(service) }, first - 1, found.length);
+    expect(read.messages.map(({ patientId }) => patientId)).toEqual(patients);
     // One that names no location is seen where its patient is.
     const people = new Map(rowsOf(await service.call('GET', '/patients')).map((row) => [row.id, row]));
     for (const [at, { payload }] of reads(delivered).entries()) {
@@ -137,8 +142,7 @@ describe('an async delivery (D41)', () => {
     });
     // The location that it names itself, also where those who are bound to one see it because of its patient.
     for (const { payload, locationId } of reads(delivered)) {
-      const place = (payload.preferredLocation ?? payload.location) as WireRecord | undefined;
-      expect(locationId).toBe(String(place?.id ?? '*'));
+      expect(locationId).toBe(String(linked(payload.preferredLocation ?? payload.location) ?? '*'));
     }
   });
 

@@ -38,9 +38,8 @@ describe('a delivery that fails, or is shared', () => {
       );
   /** What is delivered by `deliveries`, or by new ones: correlation id and operation. */
   async function deliver(
-    store: Store,
     faults: unknown[],
-    deliveries = new Deliveries(store, service.clock.now),
+    deliveries = new Deliveries(service.service.store, service.clock.now),
   ): Promise<string[]> {
     deliveries.start(
       () => undefined,
@@ -161,7 +160,7 @@ describe('a delivery that fails, or is shared', () => {
     deliveries.wake();
     await deliveries.idle();
     expect(await countDeliveries(store.read)).toBe(3);
-    expect(await deliver(store, faults, deliveries)).toEqual(['lastName==nosuch READ_COMPLETE']);
+    expect(await deliver(faults, deliveries)).toEqual(['lastName==nosuch READ_COMPLETE']);
     expect([await countDeliveries(store.read), faults]).toEqual([0, []]);
     expect([deliveries.delivered, deliveries.completed]).toEqual([0, 3]);
     // Of nothing there is nothing to be audited.
@@ -174,7 +173,7 @@ describe('a delivery that fails, or is shared', () => {
     const { east, west } = LOCATIONS;
     await store.write(asked('lastName==Many', 'patients.async', [east]));
     const faults: unknown[] = [];
-    await deliver(store, faults);
+    await deliver(faults);
     const heardAt = async (...locations: number[]) => {
       const { messages } = await stream.readMessages({ org: await ownOrg(service), locations }, 0, 1000);
       return messages.map(({ operation }) => operation).filter((operation) => operation.startsWith('READ'));
@@ -183,7 +182,7 @@ describe('a delivery that fails, or is shared', () => {
     expect([await heardAt(west), faults]).toEqual([[], []]);
     // For who is bound to no location at all there is nothing but the end.
     await store.write(asked('lastName==Many', 'patients.async', []));
-    await deliver(store, faults);
+    await deliver(faults);
     expect([(await heardAt(east)).slice(2), faults]).toEqual([['READ_COMPLETE'], []]);
   });
 
@@ -249,7 +248,7 @@ describe('a delivery that fails, or is shared', () => {
     await store.write(asked('firstName==bob'));
     const faults: unknown[] = [];
     const deliveries = new Deliveries(store, service.clock.now);
-    expect(await deliver(store, faults, deliveries)).toEqual(['firstName==bob READ', 'firstName==bob READ_COMPLETE']);
+    expect(await deliver(faults, deliveries)).toEqual(['firstName==bob READ', 'firstName==bob READ_COMPLETE']);
     expect([faults.length, deliveries.delivered, deliveries.completed]).toEqual([1, 1, 2]);
     expect(await countDeliveries(store.read)).toBe(0);
   });
