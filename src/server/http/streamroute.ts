@@ -75,7 +75,7 @@ export function mountStream(
         socket.end();
       } catch (error) {
         if (!(error instanceof Refusal)) log.failed(placeOf(request), error);
-        socket.end(error instanceof Refusal ? listening.format.ending(error.message) : '');
+        socket.end(error instanceof Refusal ? listening.format.ending(error.message) : undefined);
       } finally {
         service.stream.listeners--;
         trail.end();
