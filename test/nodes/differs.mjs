@@ -4,9 +4,13 @@
  * Another driver of SQLite than on Node 20, with the release of SQLite that each version comes with; threads and processes
  * that read with it. What the driver is built on is least complete in the first version that has it.
  */
-export const DRIVER = 'sqlite/ core/query/sqlitequery core/mirror/store core/mirror/values server/store/sqlite/'.split(
-  ' ',
-);
+export const DRIVER = [
+  'sqlite/',
+  'server/store/sqlite/',
+  'core/query/sqlitequery',
+  'core/mirror/store',
+  'core/mirror/values',
+];
 
 /**
  * The tests whose result a version of Node can change: they use what Node itself, its V8 or its libraries do, or that

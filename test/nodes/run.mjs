@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npm run test:nodes`: a working day on each line of Node, and tests on newer ones; `npm test` runs all of them on the
 // Node that runs it.
-//   npm run test:nodes                   what can differ between versions (DIFFERS), on the last of them
+//   npm run test:nodes                   what can differ between versions, on the last of them; the driver, on the first
 //   npm run test:nodes -- all            everything that does not drive the built program, on each of them
 //   npm run test:nodes -- test/core/…    some of them, on each
 // MOLAR_TEST_NODES="24 26" chooses the newer versions.
@@ -55,6 +55,7 @@ function notTested(line, why) {
   return { code: 0, counts: [0, IN_CI ? 1 : 0, 0] };
 }
 
+/** `filesOn`: the tests to run on one of the versions that were found; undefined: none. */
 async function testAll(filesOn) {
   const [oldest, ...newer] = await Promise.all([OLDEST, ...LINES].map(findNode));
   const found = newer.filter(({ program }) => program !== undefined);
@@ -95,11 +96,9 @@ function shortOn(version, versions) {
 }
 
 async function main([first, ...more]) {
-  const files = first === 'all' ? more : [first, ...more];
+  const filesOn = first === undefined ? shortOn : () => (first === 'all' ? more : [first, ...more]);
   const isBuilt = (await node(process.execPath, ['bin/prepare.mjs'])) === 0;
-  const results = isBuilt
-    ? await testAll(first === undefined ? shortOn : () => files)
-    : [{ code: 1, counts: [0, 1, 0] }];
+  const results = isBuilt ? await testAll(filesOn) : [{ code: 1, counts: [0, 1, 0] }];
   const [passed, failed, skipped] = [0, 1, 2].map((at) => results.reduce((sum, { counts }) => sum + counts[at], 0));
   process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
   return results.every(({ code }) => code === 0) && failed === 0 ? 0 : 1;
