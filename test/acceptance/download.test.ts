@@ -134,7 +134,7 @@ test('a large file does not pass through memory as a whole', async () => {
   const child = begin('9', '--dir', 'in', '--json');
   const ended = exit(child);
   let most = 0;
-  while (child.exitCode === null) {
+  while (child.exitCode === null && child.signalCode === null) {
     // Kilobytes; the process may be gone by the time it is looked for.
     const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(child.pid)]).catch(() => ({
       stdout: '0',

@@ -86,7 +86,7 @@ export async function treatsSignals(child: ChildProcess): Promise<void> {
     return BigInt(`0x${/^SigCgt:\s*(\w+)$/m.exec(status)?.[1] ?? '0'}`);
   };
   // The first bit is SIGHUP, which Node leaves alone until somebody listens.
-  while (child.exitCode === null && ((await caught()) & 1n) === 0n) await sleep(20);
+  while (child.exitCode === null && child.signalCode === null && ((await caught()) & 1n) === 0n) await sleep(20);
 }
 
 /** A `molar serve` that listens. */

@@ -44,7 +44,7 @@ async function upgradeOf(home: Home, folder: string, args: readonly string[]): P
   await enlarge(home);
   for (let kill = 0, last = 0; kill < KILLS; kill++) {
     const child = start(folder, ['serve', '--port', '0', ...args]);
-    while (child.exitCode === null && (await home.rowsDone()) <= last) await sleep(100);
+    while (child.exitCode === null && child.signalCode === null && (await home.rowsDone()) <= last) await sleep(100);
     await sleep(KILLED_AFTER_MS);
     child.kill('SIGKILL');
     await exit(child);
