@@ -33,6 +33,7 @@ export interface World {
   readonly openNetwork?: Context['openNetwork'];
   /** Counts from `id-1` where absent. */
   readonly newId?: Context['newId'];
+  readonly allowEnding?: Context['allowEnding'];
 }
 
 interface Startable {
@@ -94,7 +95,7 @@ export async function runCommand(
     keyring: world.keyring ?? NO_KEYRING,
     signal,
     interrupted: () => (signal.aborted ? signal.reason : undefined),
-    allowEnding: () => undefined,
+    allowEnding: world.allowEnding ?? (() => undefined),
     terminate: () => undefined,
     setExitCode: (code) => {
       exitCode = code;

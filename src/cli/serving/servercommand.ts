@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { platform } from 'node:process';
 import { MAX_TEXT } from '../../catalog/fields/text.ts';
 import type { Environment } from '../../core/environment.ts';
 import { localFailure } from '../../core/failure.ts';
-import { configFolder } from '../../core/profiles/config.ts';
+import { configFolder, dataFolder } from '../../core/profiles/config.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, textFlag, wholeNumber } from '../flags/values.ts';
 import { type CommandInput, MolarCommand } from '../molarcommand.ts';
@@ -65,7 +63,7 @@ export function dataLocation(flags: FlagValues, env: Environment): DataLocation 
   const auditKey =
     textFlag(flags, 'audit-key') ?? (database === undefined ? undefined : join(configFolder(env), 'audit.key'));
   return {
-    data: textFlag(flags, 'data') ?? defaultDataFolder(env),
+    data: textFlag(flags, 'data') ?? join(dataFolder(env), 'server'),
     ...(database !== undefined && { database }),
     ...(files !== undefined && { files }),
     ...(auditKey !== undefined && { auditKey }),
@@ -79,13 +77,6 @@ export function requireFolder({ data, database }: DataLocation): void {
     source: '--data',
     hint: 'Check --data; molar serve and molar server import create the folder.',
   });
-}
-
-function defaultDataFolder(env: Environment): string {
-  const home = env.HOME ?? homedir();
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'molar', 'server');
-  if (platform === 'win32') return join(env.LOCALAPPDATA ?? join(home, 'AppData', 'Local'), 'molar', 'server');
-  return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'molar', 'server');
 }
 
 /** A command on the server's own data; it works with and without a server running on it (contract §7). */

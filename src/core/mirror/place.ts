@@ -1,10 +1,10 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { platform as thisPlatform } from 'node:process';
 import { type DatabaseAddress, readAddress } from '../../postgres/address.ts';
 import { PostgresUnusable } from '../../postgres/unusable.ts';
 import type { Environment } from '../environment.ts';
 import { usageFailure } from '../failure.ts';
+import { dataFolder } from '../profiles/config.ts';
 
 /** Where a mirror is: in a file of SQLite, or in a schema of a PostgreSQL database. */
 export type MirrorPlace = FilePlace | DatabasePlace;
@@ -38,10 +38,7 @@ export function defaultMirror(
 /** Where mirrors are kept that have no place of their own. */
 function mirrorFolder(env: Environment, platform: NodeJS.Platform): string {
   if (env.MOLAR_CONFIG_DIR) return resolve(env.MOLAR_CONFIG_DIR, 'mirror');
-  const home = env.HOME || homedir();
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'molar', 'mirror');
-  if (platform === 'win32') return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'molar', 'mirror');
-  return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'molar', 'mirror');
+  return join(dataFolder(env, platform), 'mirror');
 }
 
 /**

@@ -50,6 +50,14 @@ export function configFolder(env: Environment, platform: NodeJS.Platform = thisP
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'molar');
 }
 
+/** The platform's folder for what molar stores beside settings: mirrors, and the data of a server. */
+export function dataFolder(env: Environment, platform: NodeJS.Platform = thisPlatform): string {
+  const home = env.HOME || homedir();
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'molar');
+  if (platform === 'win32') return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'molar');
+  return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'molar');
+}
+
 /** The config, empty where there is no file. Throws a Failure (exit 9) when it cannot be read or is malformed. */
 export function readConfig(path: string): StoredConfig {
   try {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { readAll } from '../../../src/cli/terminal/streams.ts';
+import { PassThrough } from 'node:stream';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { processStreams, readAll } from '../../../src/cli/terminal/streams.ts';
 import { untilAborted } from '../../../src/core/abort.ts';
 
 async function* chunks(...parts: string[]) {
@@ -43,5 +44,28 @@ describe('untilAborted', () => {
   it('gives the failure of the work', async () => {
     const work = Promise.reject(new Error('failed'));
     await expect(untilAborted(work, new AbortController().signal)).rejects.toThrow('failed');
+  });
+});
+
+describe('a yes-or-no question', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it.each([
+    ['Return alone', '\r', false],
+    ['n', 'n\r', false],
+    ['y', 'y\r', true],
+  ])('%s is answered by what it says, and on standard error', async (_name, keys, answer) => {
+    const [typed, shown] = [new PassThrough(), new PassThrough()];
+    vi.spyOn(process, 'stdin', 'get').mockReturnValue(typed as unknown as typeof process.stdin);
+    vi.spyOn(process, 'stderr', 'get').mockReturnValue(shown as unknown as typeof process.stderr);
+    const asked = processStreams().confirm('Delete 5?', new AbortController().signal);
+    let text = '';
+    shown.on('data', (chunk) => {
+      // It listens for keys once it has asked.
+      if (text === '') setImmediate(() => typed.write(keys));
+      text += chunk;
+    });
+    expect(await asked).toBe(answer);
+    expect(text).toContain('Delete 5?');
   });
 });

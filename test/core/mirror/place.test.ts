@@ -12,9 +12,11 @@ const named = (...path: string[]) => join(HOME, ...path);
 describe('the place of a mirror', () => {
   it.each([
     ['linux', {}, named('.local', 'share', 'molar', 'mirror', 'east.db')],
+    ['linux', { XDG_DATA_HOME: '' }, named('.local', 'share', 'molar', 'mirror', 'east.db')],
     ['linux', { XDG_DATA_HOME: named('data') }, named('data', 'molar', 'mirror', 'east.db')],
     ['darwin', {}, named('Library', 'Application Support', 'molar', 'mirror', 'east.db')],
     ['win32', {}, named('AppData', 'Local', 'molar', 'mirror', 'east.db')],
+    ['win32', { LOCALAPPDATA: '' }, named('AppData', 'Local', 'molar', 'mirror', 'east.db')],
     [
       'win32',
       { LOCALAPPDATA: named('local'), APPDATA: named('roaming') },

@@ -15,6 +15,7 @@ describe('a download link', () => {
   it.each([
     ['plain http to another machine', 'http://files.example.com/a', 'http://127.0.0.1:4010'],
     ['this machine from an API elsewhere', 'http://127.0.0.1:9000/a', 'https://api.example.com'],
+    ['the API itself in the clear', 'http://api.example.com/a', 'https://api.example.com'],
     ['this machine from an API in the clear', 'http://127.0.0.1:9000/a', 'http://api.example.com'],
     ['a name that only begins like this machine', 'http://127.0.0.1.example.com/a', 'http://127.0.0.1:4010'],
     ['another protocol', 'ftp://127.0.0.1/a', 'http://127.0.0.1:4010'],
