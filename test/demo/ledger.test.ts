@@ -134,6 +134,13 @@ describe('the ledger', () => {
     );
   });
 
+  it('says that a row was last changed when it was replaced, or else when it was entered', () => {
+    for (const row of transactions) {
+      const last = row.replacedByTransaction === undefined ? row : byId.get(idOf(row.replacedByTransaction))!;
+      expect(row.lastModified).toBe(last.entryDate);
+    }
+  });
+
   it('gives back exactly what was voided or refunded', () => {
     const kinds = ['PatientCreditCardVoid', 'PatientCreditCardRefund', 'InsuranceRefundAdjustment'];
     const sums = settled();
