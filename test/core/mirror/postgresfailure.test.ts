@@ -102,6 +102,11 @@ it.each<[string, Error, object]>([
     { exitCode: 8, message: 'The database of NAME cannot be reached: ECONNREFUSED.' },
   ],
   [
+    'a connection that takes nothing more',
+    Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }),
+    { exitCode: 8, code: 'mirror.unreachable', message: 'The database of NAME cannot be reached: EPIPE.' },
+  ],
+  [
     'a connection that ends',
     new Error('Connection terminated unexpectedly'),
     { exitCode: 8, message: 'The database of NAME cannot be reached: Connection terminated unexpectedly.' },

@@ -16,3 +16,10 @@ test.each([
   expect(String(fault)).not.toContain('secret detail');
   expect(isLost(fault)).toBe(lost);
 });
+
+// An SQLSTATE has five capital letters or digits, and so has EPIPE.
+test.each(['EPIPE', 'ECONNRESET'])('a connection that breaks (%s) is STORE_AWAY', (code) => {
+  const fault = storeFault(Object.assign(new Error(`write ${code}`), { code, syscall: 'write' }));
+  expect(fault).toMatchObject({ code: 'STORE_AWAY', message: `The database is unavailable: ${code}.` });
+  expect(isLost(fault)).toBe(true);
+});
