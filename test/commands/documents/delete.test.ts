@@ -122,6 +122,22 @@ describe('documents delete', () => {
     expect(ran).toEqual({ exitCode: 0, stdout: '{\n  "id": 5\n}\n', stderr: 'There is no document 5.\n' });
   });
 
+  it.each([
+    ['not allowed', 403, 3],
+    ['not possible now', 409, 5],
+    ['a fault of the server', 500, 8],
+  ])('passes over none that stays: %s', async (_name, status, exitCode) => {
+    const stays = () => problem(status, 'record.stays', null, 'It stays.');
+    const line = ['--yes', '--ignore-missing', '--max-retries', '0'];
+    expect(await remove(['5', ...line], { script: new Script(stays()) })).toMatchObject({
+      exitCode,
+      stdout: '',
+      stderr: expect.stringContaining('It stays.'),
+    });
+    const ran = await remove(['5', '6', ...line, '--csv'], { script: new Script(gone(), stays()) });
+    expect([ran.exitCode, ran.stdout]).toEqual([6, expect.stringMatching(/\n5,missing,\n6,failed,.*It stays\.\n$/)]);
+  });
+
   it('takes ids from standard input, which needs --yes', async () => {
     const script = new Script(success({ id: 5 }), success({ id: 6 }));
     const ran = await remove(['-', '--yes', '--csv', '--quiet'], { script, stdin: '\ufeffid\r\n5\r\n6\r\n' });
