@@ -189,6 +189,22 @@ describe('documents download', () => {
     expect(await readFile(join(folder, 'F'))).toEqual(content);
   });
 
+  it('fails when the list breaks off, with what came until then', async () => {
+    const tags = ['Endless'];
+    const id = await store('before the cut', PDF, { tags });
+    const line = ['--tag', 'endless', '--dir', join(folder, 'in'), '--csv', '--fields', 'id,status'];
+    between = (send) => (request) => {
+      const isNextPage = request.url.includes(`lastId=${id}`);
+      return isNextPage ? Promise.reject(new ConnectionFailure('The line is dead.', { sent: true })) : send(request);
+    };
+    const cut = await download(line);
+    expect([cut.exitCode, cut.stdout.toString()]).toEqual([8, `id,status\n${id},downloaded\n`]);
+    expect(cut.stderr).toContain('Stopped after 1 documents, there may be more: ');
+    between = (send) => send;
+    const again = await download(line);
+    expect([again.exitCode, again.stdout.toString()]).toEqual([0, `id,status\n${id},skipped\n`]);
+  });
+
   it('takes ids from standard input, as a list prints them', async () => {
     const [one, two] = [await store('piped one'), await store('piped two')];
     const ran = await download(
