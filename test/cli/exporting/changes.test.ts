@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import ExportVerify from '../../../src/commands/export/verify.ts';
 import PatientsList from '../../../src/commands/patients/list.ts';
+import type { Send } from '../../../src/core/transport/send.ts';
 import { problem } from '../../core/transport/script.ts';
-import { runCommand } from '../runcommand.ts';
+import { type Ran, runCommand, type World } from '../runcommand.ts';
 import { BOTH, nightly, refused } from './nightly.ts';
 import { desk, Practice } from './practice.ts';
 
@@ -180,8 +181,11 @@ describe('list --since-last --out', () => {
     const practice = new Practice();
     practice.rows.patients = [changed(1, '2026-01-01T00:00:00.000Z'), changed(2, '2026-01-01T00:00:00.000Z')];
     const argv = ['--fields', 'id', '--since-last', 'n', '--out', path('p.csv')];
-    const list = (more: readonly string[], time: string) =>
-      runCommand('patients:list', PatientsList, [...argv, ...more], { script: practice.script, env, ...at(time) });
+    const list = (more: readonly string[], time: string, world: World = {}) =>
+      runCommand('patients:list', PatientsList, [...argv, ...more], {
+        ...{ script: practice.script, env, ...at(time) },
+        ...world,
+      });
     const read = (name: string) => readFile(join(folder, name), 'utf8');
     const names = async () => (await readdir(folder)).filter((name) => name !== 'config').toSorted();
     return { practice, list, read, names, path };
@@ -215,6 +219,27 @@ describe('list --since-last --out', () => {
     const before = practice.asked.length;
     expect((await list(more, '04T05:00:00')).exitCode).toBe(0);
     expect(practice.asked[before]?.[1]).toMatchObject({ lastId: '1' });
+    expect(await read('p.changes.2026-03-03T05-00-00Z.csv')).toBe('id\n1\n2\n');
+    expect(await names()).toEqual(['p.changes.2026-03-03T05-00-00Z.csv', 'p.csv']);
+  });
+
+  it('lets no other run beside it, at whatever time that begins', async () => {
+    const { practice, list, read, names, path } = await place();
+    await list([], '02T12:00:00');
+    practice.rows.patients = [1, 2].map((id) => changed(id, '2026-03-03T01:00:00.000Z'));
+    let other: Promise<Ran> | undefined;
+    const send: Send = async (request) => {
+      // A path of its own for its changes: the complete file is what both have in common.
+      other ??= list([], '03T05:00:01');
+      await other;
+      return practice.script.send(request);
+    };
+    const openNetwork = () => ({ send, close: async () => undefined });
+    expect((await list([], '03T05:00:00', { openNetwork })).exitCode).toBe(0);
+    expect(await other).toMatchObject({
+      exitCode: 9,
+      stderr: expect.stringContaining(`${path('p.csv')} is in use by process ${process.pid} since 2026-03-03T05:00:00`),
+    });
     expect(await read('p.changes.2026-03-03T05-00-00Z.csv')).toBe('id\n1\n2\n');
     expect(await names()).toEqual(['p.changes.2026-03-03T05-00-00Z.csv', 'p.csv']);
   });
