@@ -64,7 +64,12 @@ describe('a health check', () => {
       try {
         const done = await runCommand(id, command, line, { env, openNetwork, clock });
         expect(done.exitCode, done.stderr).toBe(0);
-        await runCommand(id, command, line, { env: { ...env, MOLAR_TOKEN: 'wrong' }, openNetwork, clock });
+        const failed = await runCommand(id, command, line, {
+          env: { ...env, MOLAR_TOKEN: 'wrong' },
+          openNetwork,
+          clock,
+        });
+        expect(failed).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^Error: /) });
         expect(heard).toEqual([
           `POST /check/abc/start ${name}`,
           `POST /check/abc ${name} exit 0`,
