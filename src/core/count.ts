@@ -9,6 +9,11 @@ export function countText(count: number): string {
   return count.toLocaleString('en-US');
 }
 
+/** So many of a thing, in words: `1 record`, `1,234 records`. */
+export function quantity(count: number, thing: string): string {
+  return `${countText(count)} ${thing}${count === 1 ? '' : 's'}`;
+}
+
 const UNITS: readonly (readonly [name: string, milliseconds: number])[] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -18,8 +23,7 @@ const UNITS: readonly (readonly [name: string, milliseconds: number])[] = [
 /** A span of time in words, in the largest unit of which there are two or more: `90 minutes`, `3 days`, `5 seconds`. */
 export function spanText(milliseconds: number): string {
   const [name, size] = UNITS.find(([, unit]) => milliseconds >= 2 * unit) ?? ['second', 1000];
-  const count = Math.max(0, Math.floor(milliseconds / size));
-  return `${count} ${name}${count === 1 ? '' : 's'}`;
+  return quantity(Math.max(0, Math.floor(milliseconds / size)), name);
 }
 
 /** UTC milliseconds as `2026-11-21 20:25 UTC`. */

@@ -138,7 +138,7 @@ describe('list --out', () => {
     server.closeAllConnections();
     server.close();
     expect(ended).toBe(code);
-    expect(stderr).toMatch(/--resume to continue after \d+ records\./);
+    expect(stderr).toMatch(/--resume to continue after \d+ records?\./);
     expect(await beside(signal)).toEqual([`${signal}.json.part`, `${signal}.json.part.json`]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { momentText, readCount, spanText } from '../../src/core/count.ts';
+import { momentText, quantity, readCount, spanText } from '../../src/core/count.ts';
 
 describe('readCount', () => {
   it.each([
@@ -16,6 +16,17 @@ describe('readCount', () => {
 });
 
 const MINUTE = 60_000;
+
+describe('quantity', () => {
+  it.each([
+    [0, '0 files'],
+    [1, '1 file'],
+    [2, '2 files'],
+    [1234, '1,234 files'],
+  ])('of %i', (count, expected) => {
+    expect(quantity(count, 'file')).toBe(expected);
+  });
+});
 
 describe('spanText', () => {
   it.each([

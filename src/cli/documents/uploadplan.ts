@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
+import { countText, quantity } from '../../core/count.ts';
 import { proposePattern } from '../../core/documents/layouts/propose.ts';
 import { type PlannedUpload, type ReadyUpload, readyUploads } from '../../core/documents/uploads/plan.ts';
 import type { Uploaded } from '../../core/documents/uploads/uploadfile.ts';
-import { countedFiles } from '../../core/documents/uploads/uploadreport.ts';
 import { displayWidth, fitText, terminalText } from '../../core/output/terminaltext.ts';
 
 /** Maximum number of files that a plan names one by one; `--check` lists all. */
@@ -33,8 +33,8 @@ export function folderLines(plan: readonly PlannedUpload[], columns = Number.POS
       ? []
       : aligned([FOLDER_HEADER, ...rows.slice(0, MAX_SHOWN_FOLDERS)]).map((line) => fitText(line, columns))),
     ...(more > 0 ? [`… and ${more} more folder${more === 1 ? '' : 's'}; --check lists the files.`] : []),
-    ...(review > 0 ? [`${countedFiles(review)} for review.`] : []),
-    ...(refused > 0 ? [`${countedFiles(refused)} refused; --check says why.`] : []),
+    ...(review > 0 ? [`${quantity(review, 'file')} for review.`] : []),
+    ...(refused > 0 ? [`${quantity(refused, 'file')} refused; --check says why.`] : []),
   ];
 }
 
@@ -58,9 +58,9 @@ export function planLines(plan: readonly PlannedUpload[], columns = Number.POSIT
   return [
     ...(rows.length === 0 ? [] : aligned([HEADER, ...rows]).map((line) => fitText(line, columns))),
     ...(ready.length > MAX_SHOWN_FILES
-      ? [`… and ${countedFiles(ready.length - MAX_SHOWN_FILES)} more; --check lists all.`]
+      ? [`… and ${quantity(ready.length - MAX_SHOWN_FILES, 'file')} more; --check lists all.`]
       : []),
-    ...(refused > 0 ? [`${countedFiles(refused)} refused; --check says why.`] : []),
+    ...(refused > 0 ? [`${quantity(refused, 'file')} refused; --check says why.`] : []),
   ];
 }
 
@@ -69,20 +69,20 @@ export function proposalText(paths: readonly string[]): string {
   const proposal = proposePattern(paths);
   if (proposal === undefined) return `No pattern known fits ${paths[0]}; molar help uploads shows how to write one.`;
   const which = proposal.files === paths.length ? 'them' : `${proposal.files} of them`;
-  return `No pattern fits ${countedFiles(paths.length)}. This would fit ${which}: --layout '${proposal.pattern}'`;
+  return `No pattern fits ${quantity(paths.length, 'file')}. This would fit ${which}: --layout '${proposal.pattern}'`;
 }
 
 /** The question before a plan is carried out. */
 export function planQuestion(plan: readonly PlannedUpload[]): string {
   const ready = readyUploads(plan);
   const owners = new Set(ready.map(({ owner }) => owner.id)).size;
-  return `Upload ${countedFiles(ready.length)} of ${owners} patient${owners === 1 ? '' : 's'} as listed?`;
+  return `Upload ${quantity(ready.length, 'file')} of ${quantity(owners, 'patient')} as listed?`;
 }
 
 /** How far an interrupted run got, and the file with the details. */
 export function standingText(results: readonly Uploaded[], path: string): string {
   const done = results.filter(({ outcome }) => outcome.status === 'done').length;
-  return `${done} of ${countedFiles(results.length)} uploaded so far; ${path} lists them.`;
+  return `${countText(done)} of ${quantity(results.length, 'file')} uploaded so far; ${path} lists them.`;
 }
 
 function aligned(rows: readonly (readonly string[])[]): string[] {

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EXIT } from '../../catalog/failures.ts';
-import { countText } from '../../core/count.ts';
+import { quantity } from '../../core/count.ts';
 import { type Verified, verifyExport } from '../../core/exports/receipt.ts';
 import { Failure, type FailureItem } from '../../core/failure.ts';
 import { failureOf } from '../errors/report.ts';
@@ -58,7 +58,7 @@ function jsonOf({ file, verified }: Checked) {
 function lineOf({ file, verified }: Checked): string {
   const { kind, rows = 0, endedAt = '', sha256 = '' } = verified?.receipt ?? {};
   const what = kind === 'changes' ? 'is as it was exported, changes only' : 'is complete';
-  return `${file} ${what}: ${countText(rows)} rows, exported ${endedAt}, sha256 ${sha256}`;
+  return `${file} ${what}: ${quantity(rows, 'row')}, exported ${endedAt}, sha256 ${sha256}`;
 }
 
 /** Exit 9 when no file is what its receipt says, 6 when some are (contract §4). */

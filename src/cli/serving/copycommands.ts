@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { EXIT } from '../../catalog/failures.ts';
-import { countText } from '../../core/count.ts';
+import { countText, quantity } from '../../core/count.ts';
 import type { Environment } from '../../core/environment.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, isOn, textFlag } from '../flags/values.ts';
@@ -109,7 +109,7 @@ export function outcomeOf<T extends { readonly problems: readonly string[] }>(
 export function backupText(report: BackupReport): string {
   const { backup, takenAt, rows, files, shared, bytes, sha256, checked, problems } = report;
   return textOf([
-    `Backed up ${countText(rows)} rows and ${countText(files)} files, ${sizeText(bytes)}, to ${backup}.`,
+    `Backed up ${quantity(rows, 'row')} and ${quantity(files, 'file')}, ${sizeText(bytes)}, to ${backup}.`,
     ...(shared > 0
       ? [`${countText(shared)} of the files are links: other backups in that folder have them, too.`]
       : []),
@@ -122,7 +122,7 @@ export function backupText(report: BackupReport): string {
 /** A restore for people. */
 export function restoreText({ to, takenAt, rows, files, problems }: RestoreReport): string {
   return textOf([
-    `Restored ${countText(rows)} rows and ${countText(files)} files to ${to}, compared with the backup and checked.`,
+    `Restored ${quantity(rows, 'row')} and ${quantity(files, 'file')} to ${to}, compared with the backup and checked.`,
     `It holds the state of ${takenAt}.`,
     ...problemLines(problems),
   ]);
@@ -135,7 +135,7 @@ export function migrationText({ from, to, rows, files, problems }: MigrationRepo
       ? 'Document files stay where they are: point molar serve to them with --files.'
       : `${countText(files.count)} files, ${sizeText(files.bytes)}, were copied and read back.`;
   return textOf([
-    `Copied ${countText(rows)} rows from ${from} to ${to}; every table has the same rows on both sides.`,
+    `Copied ${quantity(rows, 'row')} from ${from} to ${to}; every table has the same rows on both sides.`,
     moved,
     ...problemLines(problems),
   ]);

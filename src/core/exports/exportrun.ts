@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { EXIT } from '../../catalog/failures.ts';
+import { quantity } from '../count.ts';
 import { Failure, isInterruption } from '../failure.ts';
 import { holdLock } from '../lockfile.ts';
 import { writePages } from '../output/writepages.ts';
@@ -193,7 +194,7 @@ function isRefusal(cause: unknown): boolean {
 function withResumeHint(cause: unknown, rows: number): unknown {
   if (!(cause instanceof Failure)) return cause;
   const { code, exitCode, status, requestId, items, hint } = cause;
-  const again = `Run it again with --resume to continue after ${rows.toLocaleString('en-US')} records.`;
+  const again = `Run it again with --resume to continue after ${quantity(rows, 'record')}.`;
   const saysSo = isInterruption(cause) || code === 'run.overtime';
   const next = hint === null || saysSo ? again : `${hint} ${again}`;
   return new Failure(cause.message, { code, exitCode, status, requestId, items, hint: next, cause });

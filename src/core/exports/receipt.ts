@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { Warning } from '../../catalog/failures.ts';
 import { isPlainObject } from '../../catalog/fields/kind.ts';
 import { removeFile } from '../../filesystem/durable.ts';
+import { countText, quantity } from '../count.ts';
 import { fileFailure, localFailure } from '../failure.ts';
 import { jsonOf } from '../jsontext.ts';
 import { guarded, readIfPresent, writeAtomicFile } from '../output/atomicfile.ts';
@@ -122,7 +123,9 @@ export async function verifyExport(path: string, signal?: AbortSignal): Promise<
   const rows = counter?.total() ?? receipt.rows;
   const problems = [
     ...(bytes === receipt.bytes ? [] : [`it has ${bytes} bytes, and ${receipt.bytes} were exported`]),
-    ...(rows === receipt.rows ? [] : [`it has ${rows} records, and ${receipt.rows} were exported`]),
+    ...(rows === receipt.rows
+      ? []
+      : [`it has ${quantity(rows, 'record')}, and ${countText(receipt.rows)} were exported`]),
     ...(hash.digest('hex') === receipt.sha256 ? [] : ['its content is not what was exported (sha256)']),
   ];
   return { receipt, problems };

@@ -1,5 +1,5 @@
 import type { Operation } from '../../catalog/define.ts';
-import { countText } from '../count.ts';
+import { countText, quantity } from '../count.ts';
 import { Failure, localFailure } from '../failure.ts';
 import type { ApiClient } from '../transport/client.ts';
 import { completeFilters, mayBeUndated } from './completefilters.ts';
@@ -237,6 +237,6 @@ function isSame(counts: Counts, before: Counts): boolean {
 }
 
 function incomplete(counted: number, rows: number): Failure {
-  const message = `The server counts ${countText(counted)} records, but ${countText(rows)} arrived.`;
+  const message = `The server counts ${quantity(counted, 'record')}, but ${countText(rows)} arrived.`;
   return localFailure('pages.incomplete', message);
 }

@@ -1,4 +1,4 @@
-import { countText } from '../count.ts';
+import { quantity } from '../count.ts';
 import { type Column, valueAt } from '../output/columns.ts';
 import { tableText } from '../output/displaytext.ts';
 import { type Look, PLAIN, type Style } from '../output/style.ts';
@@ -129,7 +129,7 @@ function block(name: string, guarantors: number, money: AgingMoney, { width, sty
     `  ${label.padEnd(12)}  ${amountText(amount).padStart(digits)}${rest}`.trimEnd();
   const bars = width === undefined ? 0 : Math.max(0, Math.min(MAX_BAR, width - digits - 27));
   return `${[
-    `${style('heading', name)}: ${countText(guarantors)} ${guarantors === 1 ? 'guarantor' : 'guarantors'}, amounts in USD`,
+    `${style('heading', name)}: ${quantity(guarantors, 'guarantor')}, amounts in USD`,
     ...BUCKETS.map((bucket) => {
       const amount = money.buckets[bucket];
       const drawn = style(AGES[bucket], bar(amount, total, bars));

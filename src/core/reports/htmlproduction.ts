@@ -1,4 +1,4 @@
-import { countText } from '../count.ts';
+import { countText, quantity } from '../count.ts';
 import { htmlFigures, htmlPage, htmlTable, type MadeAt, verticalBars } from './htmlpage.ts';
 import { dollarsText, usdText } from './money.ts';
 import { nameOfDay, type ProductionDay } from './production.ts';
@@ -56,6 +56,6 @@ export function productionHtml(
         ['Total', countText(appointments), dollarsText(cents)],
       ),
     ],
-    foot: `Check: ${days.length === 1 ? 'the day adds' : `the ${days.length} days add`} up to ${dollarsText(cents)}, from ${countText(appointments)} ${appointments === 1 ? 'appointment' : 'appointments'}.`,
+    foot: `Check: ${days.length === 1 ? 'the day adds' : `the ${days.length} days add`} up to ${dollarsText(cents)}, from ${quantity(appointments, 'appointment')}.`,
   });
 }

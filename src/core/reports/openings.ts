@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../catalog/fields/kind.ts';
-import { countText } from '../count.ts';
+import { quantity } from '../count.ts';
 import type { Names } from '../names/namesfile.ts';
 import type { LocalClock } from '../output/localclock.ts';
 import { PLAIN } from '../output/style.ts';
@@ -52,7 +52,7 @@ export function openingCalendar(slots: readonly Slot[], look: CalendarLook): Rep
     days.get(day)?.push(lines[at] ?? '');
   }
   const parts = [...days].map(([day, its]) => {
-    const count = `${countText(its.length)} ${its.length === 1 ? 'opening' : 'openings'}`;
+    const count = quantity(its.length, 'opening');
     return `\n${style('heading', `${nameOfDay(day)} ${day}`)}: ${count}\n${its.join('\n')}\n`;
   });
   const top = [heading, ...head].map((line) => `${line}\n`).join('');

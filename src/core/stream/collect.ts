@@ -1,5 +1,6 @@
 import { RESYNC } from '../../catalog/stream/domains.ts';
 import type { StreamMessage } from '../../catalog/stream/messages.ts';
+import { quantity } from '../count.ts';
 import { type Failure, localFailure } from '../failure.ts';
 import { idOf, type Row } from '../pages/page.ts';
 import type { RecordSpool } from './recordspool.ts';
@@ -67,7 +68,7 @@ export async function collect(options: CollectOptions): Promise<DeliveryOrder> {
       item.handled();
     }
     if (now() - lastAt > timeout) {
-      const message = `Nothing arrived for ${timeout / 1000} s, after ${spool.count} records (correlation id ${correlationId}).`;
+      const message = `Nothing arrived for ${timeout / 1000} s, after ${quantity(spool.count, 'record')} (correlation id ${correlationId}).`;
       const hint = 'Nothing was written. Run it again later, or without --async.';
       throw localFailure('run.overtime', message, { hint });
     }

@@ -163,7 +163,7 @@ describe('list --out', () => {
     const argv = [...FIELDS, '--out', at('p.csv'), '--page-size', '1'];
     const ran = await list(argv, practice, { env, signal: stopping.signal });
     expect(ran.exitCode).toBe(exitCode);
-    expect(ran.stderr).toMatch(/Next: Run it again with --resume to continue after \d records\./);
+    expect(ran.stderr).toMatch(/Next: Run it again with --resume to continue after \d records?\./);
     await list([...argv, '--resume'], practice, { env });
     expect(await readFile(at('p.csv'), 'utf8')).toBe(CSV);
   });

@@ -199,7 +199,7 @@ describe('documents download', () => {
     };
     const cut = await download(line);
     expect([cut.exitCode, cut.stdout.toString()]).toEqual([8, `id,status\n${id},downloaded\n`]);
-    expect(cut.stderr).toContain('Stopped after 1 documents, there may be more: ');
+    expect(cut.stderr).toContain('Stopped after 1 document, there may be more: ');
     between = (send) => send;
     const again = await download(line);
     expect([again.exitCode, again.stdout.toString()]).toEqual([0, `id,status\n${id},skipped\n`]);

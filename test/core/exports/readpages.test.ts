@@ -116,7 +116,7 @@ describe('an export of several runs', () => {
       hint: 'Run it again with --resume to continue after 0 records.',
     });
     await expect(run([page([3], { lastId: '3', fetched: 3 }), page([9])], STOPPED)).rejects.toMatchObject({
-      hint: 'Run it again with --resume to continue after 1 records.',
+      hint: 'Run it again with --resume to continue after 1 record.',
     });
     expect(await journalOf(path)).toMatchObject({ rows: 1, fetched: 3, pages: 2, lastId: '3', writtenId: '3' });
     totals.length = 0;
@@ -157,7 +157,7 @@ describe('an interruption', () => {
     const first = page([1], { lastId: '1', fetched: 1 });
     const failure = await reading(await outPath(), async () => pagesOf([first], cause)).catch((thrown) => thrown);
     expect(failure).toMatchObject({ ...facts, message: 'It failed.', items, cause });
-    expect(failure.hint).toBe('Wait. Run it again with --resume to continue after 1 records.');
+    expect(failure.hint).toBe('Wait. Run it again with --resume to continue after 1 record.');
   });
 
   it.each<[string, Failure]>([
@@ -169,7 +169,7 @@ describe('an interruption', () => {
   ])('by a failure that %s says how to go on, and no more', async (_name, cause) => {
     const first = page([1], { lastId: '1', fetched: 1 });
     await expect(reading(await outPath(), async () => pagesOf([first], cause))).rejects.toMatchObject({
-      hint: 'Run it again with --resume to continue after 1 records.',
+      hint: 'Run it again with --resume to continue after 1 record.',
     });
   });
 

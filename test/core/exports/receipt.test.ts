@@ -144,7 +144,7 @@ describe('verifyExport', () => {
     [
       'the end cut off',
       (path) => truncate(path, 16),
-      [/it has 16 bytes, and 24 were/, /it has 1 records, and 3 were/, /sha256/],
+      [/it has 16 bytes, and 24 were/, /it has 1 record, and 3 were/, /sha256/],
     ],
     [
       'a row removed',

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { Minimatch } from 'minimatch';
+import { quantity } from '../../count.ts';
 import { type Failure, fileFailure } from '../../failure.ts';
 
 /** How a folder is searched for files. */
@@ -46,9 +47,9 @@ export async function folderFiles(path: string, listing: FolderListing): Promise
   const unmatched = walk.files.length - files.length;
   const isEmpty = walk.files.length === 0 && walk.unread.length === 0;
   const notes = [
-    walk.folders > 0 && `${counted(walk.folders, 'folder')} inside not uploaded; --recursive includes them.`,
-    walk.links > 0 && `${counted(walk.links, 'linked folder')} inside not uploaded.`,
-    unmatched > 0 && `${counted(unmatched, 'file')} left out by --include.`,
+    walk.folders > 0 && `${quantity(walk.folders, 'folder')} inside not uploaded; --recursive includes them.`,
+    walk.links > 0 && `${quantity(walk.links, 'linked folder')} inside not uploaded.`,
+    unmatched > 0 && `${quantity(unmatched, 'file')} left out by --include.`,
     isEmpty && 'no files in it.',
   ];
   return { files, unread: walk.unread, notes: notes.filter(Boolean).map((note) => `${path}: ${note}`) };
@@ -58,10 +59,6 @@ const GLOB = { nocase: true, nocomment: true, nonegate: true, platform: 'linux' 
 
 function isIncluded(inside: string, patterns: readonly Minimatch[]): boolean {
   return patterns.some((glob) => glob.match(glob.pattern.includes('/') ? inside : basename(inside)));
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
 /** What was found so far, and the number of folders and linked folders that were left out. */

@@ -4,6 +4,7 @@ import { id, integer } from '../../../catalog/fields/numbers.ts';
 import { choice, text } from '../../../catalog/fields/text.ts';
 import { date } from '../../../catalog/fields/times.ts';
 import { readOnly } from '../../../catalog/record.ts';
+import { countText, quantity } from '../../count.ts';
 import { Failure, type FailureItem } from '../../failure.ts';
 import type { Row } from '../../pages/page.ts';
 import { exitCodeOfRun, reasonFor } from '../outcome.ts';
@@ -21,14 +22,16 @@ export function repeatNotes(plan: readonly PlannedUpload[], results: readonly Up
       ? [`${plan[index]?.row.file}: stored already as document ${document.id}, not stored again.`]
       : [],
   );
-  return notes.length <= MAX_NAMED_FILES ? notes : [`${countedFiles(notes.length)} stored already, not stored again.`];
+  return notes.length <= MAX_NAMED_FILES
+    ? notes
+    : [`${quantity(notes.length, 'file')} stored already, not stored again.`];
 }
 
 /** What was assumed about files, and how many are not uploaded because an earlier run did. */
 export function planNotes(plan: readonly PlannedUpload[]): string[] {
   const done = plan.filter(({ kind }) => kind === 'done').length;
   const types = plan.flatMap((planned) => (planned.kind === 'ready' ? (planned.upload.note ?? []) : []));
-  return done === 0 ? types : [...types, `${countedFiles(done)} done in an earlier run, not uploaded again.`];
+  return done === 0 ? types : [...types, `${quantity(done, 'file')} done in an earlier run, not uploaded again.`];
 }
 
 /** The outcome of a row before anything is sent: done or refused as the plan says, otherwise pending. */
@@ -77,7 +80,7 @@ export function failureOfRun(
     return [{ code: failure?.code ?? 'run.partial', source, description }];
   });
   const [code = 'run.partial', ...others] = new Set(items.map((item) => item.code));
-  return new Failure(`${items.length + reviewed.length} of ${countedFiles(results.length)} ${what}.`, {
+  return new Failure(`${countText(items.length + reviewed.length)} of ${quantity(results.length, 'file')} ${what}.`, {
     code: others.length === 0 && exitCode !== EXIT.partial ? code : 'run.partial',
     exitCode,
     items: [...items, ...countedReasons(reviewed)],
@@ -96,13 +99,8 @@ export function nextStep(others: string, review: string | undefined, isReviewed:
 function countedReasons(reasons: readonly string[]): FailureItem[] {
   return [...new Set(reasons)].map((reason) => {
     const files = reasons.filter((other) => other === reason).length;
-    return { code: 'run.partial', source: null, description: `${countedFiles(files)}: ${reason}` };
+    return { code: 'run.partial', source: null, description: `${quantity(files, 'file')}: ${reason}` };
   });
-}
-
-/** `1 file`, `2 files`. */
-export function countedFiles(files: number): string {
-  return files === 1 ? '1 file' : `${files} files`;
 }
 
 /** What `--check` says of each file, in the order of the files. */

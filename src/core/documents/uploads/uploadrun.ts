@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { EXIT } from '../../../catalog/failures.ts';
+import { quantity } from '../../count.ts';
 import type { Failure } from '../../failure.ts';
 import type { Row } from '../../pages/page.ts';
 import type { ApiClient } from '../../transport/client.ts';
@@ -13,7 +14,7 @@ import { StoredDocuments } from './stored.ts';
 import { type Uploaded, type Uploading, uploadFile } from './uploadfile.ts';
 import { openJournal } from './uploadjournal.ts';
 import type { PreparedUploads } from './uploadprepare.ts';
-import { countedFiles, failureOfRun, nextStep, plannedOutcome, repeatNotes } from './uploadreport.ts';
+import { failureOfRun, nextStep, plannedOutcome, repeatNotes } from './uploadreport.ts';
 
 /** What a run of uploads needs; the callbacks report its progress. */
 export interface UploadRunDependencies {
@@ -43,7 +44,7 @@ export async function runUploads(prepared: PreparedUploads, deps: UploadRunDepen
     const aside = await moveUnfinished(files.results, prepared.earlier, rows);
     if (aside !== undefined) {
       const path = join(dirname(prepared.results), basename(aside.path));
-      await deps.note(`Earlier results with ${countedFiles(aside.files)} not uploaded were moved to ${path}.`);
+      await deps.note(`Earlier results with ${quantity(aside.files, 'file')} not uploaded were moved to ${path}.`);
     }
     const before = plan.map((planned) => ({ row: planned.row, outcome: plannedOutcome(planned).outcome }));
     const file = resultsFile(files.results, before, deps.now);

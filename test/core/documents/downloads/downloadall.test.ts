@@ -196,7 +196,7 @@ describe('a run over many', () => {
     expect(tally.failure(lost)).toMatchObject({
       exitCode: 8,
       code: 'network.unreachable',
-      message: 'Stopped after 1 documents, there may be more: The page was lost.',
+      message: 'Stopped after 1 document, there may be more: The page was lost.',
     });
   });
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { PlannedUpload } from '../../../../src/core/documents/uploads/plan.ts';
 import type { Uploaded } from '../../../../src/core/documents/uploads/uploadfile.ts';
 import {
-  countedFiles,
   failureOfRun,
   nextStep,
   planNotes,
@@ -47,14 +46,6 @@ describe('what is said of files that were stored before', () => {
       '2 files done in an earlier run, not uploaded again.',
     ]);
     expect(planNotes([done('c.pdf')])).toEqual(['1 file done in an earlier run, not uploaded again.']);
-  });
-
-  it.each([
-    [0, '0 files'],
-    [1, '1 file'],
-    [2, '2 files'],
-  ])('counts %i as %s', (count, text) => {
-    expect(countedFiles(count)).toBe(text);
   });
 });
 
