@@ -263,7 +263,7 @@ describe('export verify', () => {
       'a row removed',
       async (path) => writeFile(path, (await readFile(path, 'utf8')).replace(/\n.*\n/, '\n')),
       9,
-      /has 1233 records, and 1234 were exported/,
+      /has 1,233 records, and 1,234 were exported/,
     ],
   ])('with %s', async (_name, spoil, code, message) => {
     await mkdir(at('verified'), { recursive: true });
