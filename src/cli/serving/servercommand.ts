@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { MAX_TEXT } from '../../catalog/fields/text.ts';
 import type { Environment } from '../../core/environment.ts';
 import { localFailure } from '../../core/failure.ts';
-import { configFolder, dataFolder } from '../../core/profiles/config.ts';
+import { applicationDataFolder, configFolder } from '../../core/profiles/config.ts';
 import { flagGroup } from '../flags/declare.ts';
 import { type FlagValues, textFlag, wholeNumber } from '../flags/values.ts';
 import { type CommandInput, MolarCommand } from '../molarcommand.ts';
@@ -63,7 +63,7 @@ export function dataLocation(flags: FlagValues, env: Environment): DataLocation 
   const auditKey =
     textFlag(flags, 'audit-key') ?? (database === undefined ? undefined : join(configFolder(env), 'audit.key'));
   return {
-    data: textFlag(flags, 'data') ?? join(dataFolder(env), 'server'),
+    data: textFlag(flags, 'data') ?? join(applicationDataFolder(env), 'server'),
     ...(database !== undefined && { database }),
     ...(files !== undefined && { files }),
     ...(auditKey !== undefined && { auditKey }),

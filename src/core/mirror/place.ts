@@ -4,7 +4,7 @@ import { type DatabaseAddress, readAddress } from '../../postgres/address.ts';
 import { PostgresUnusable } from '../../postgres/unusable.ts';
 import type { Environment } from '../environment.ts';
 import { usageFailure } from '../failure.ts';
-import { dataFolder } from '../profiles/config.ts';
+import { applicationDataFolder } from '../profiles/config.ts';
 
 /** Where a mirror is: in a file of SQLite, or in a schema of a PostgreSQL database. */
 export type MirrorPlace = FilePlace | DatabasePlace;
@@ -38,7 +38,7 @@ export function defaultMirror(
 /** Where mirrors are kept that have no place of their own. */
 function mirrorFolder(env: Environment, platform: NodeJS.Platform): string {
   if (env.MOLAR_CONFIG_DIR) return resolve(env.MOLAR_CONFIG_DIR, 'mirror');
-  return join(dataFolder(env, platform), 'mirror');
+  return join(applicationDataFolder(env, platform), 'mirror');
 }
 
 /**

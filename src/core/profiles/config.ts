@@ -51,7 +51,7 @@ export function configFolder(env: Environment, platform: NodeJS.Platform = thisP
 }
 
 /** The platform's folder for what molar stores beside settings: mirrors, and the data of a server. */
-export function dataFolder(env: Environment, platform: NodeJS.Platform = thisPlatform): string {
+export function applicationDataFolder(env: Environment, platform: NodeJS.Platform = thisPlatform): string {
   const home = env.HOME || homedir();
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'molar');
   if (platform === 'win32') return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'molar');
