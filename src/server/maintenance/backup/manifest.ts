@@ -94,16 +94,18 @@ export async function writeFileList(
 export async function* readFileList(
   folder: string,
 ): AsyncGenerator<{ readonly name: string; readonly sha256: string }> {
-  const lines = createInterface({
-    input: createReadStream(join(folder, FILE_LIST)),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  });
-  for await (const line of lines) {
-    const [, sha256, name] = /^([0-9a-f]{64}) {2}files\/[^/]{2}\/([^/]+)$/.exec(line) ?? [];
-    if (sha256 === undefined || name === undefined) {
-      throw new StoreUnusable(`${join(folder, FILE_LIST)} has a line that cannot be read.`, 'Use another backup.');
+  const input = createReadStream(join(folder, FILE_LIST));
+  try {
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      const [, sha256, name] = /^([0-9a-f]{64}) {2}files\/[^/]{2}\/([^/]+)$/.exec(line) ?? [];
+      if (sha256 === undefined || name === undefined) {
+        throw new StoreUnusable(`${join(folder, FILE_LIST)} has a line that cannot be read.`, 'Use another backup.');
+      }
+      yield { name, sha256 };
     }
-    yield { name, sha256 };
+  } finally {
+    // A list that is not read to its end would stay open, and on Windows nobody could remove the folder.
+    await new Promise((closed) => input.close(closed));
   }
 }
 
