@@ -32,7 +32,7 @@ export function folderLines(plan: readonly PlannedUpload[], columns = Number.POS
     ...(rows.length === 0
       ? []
       : aligned([FOLDER_HEADER, ...rows.slice(0, MAX_SHOWN_FOLDERS)]).map((line) => fitText(line, columns))),
-    ...(more > 0 ? [`… and ${more} more folder${more === 1 ? '' : 's'}; --check lists the files.`] : []),
+    ...(more > 0 ? [`… and ${quantity(more, 'more folder')}; --check lists the files.`] : []),
     ...(review > 0 ? [`${quantity(review, 'file')} for review.`] : []),
     ...(refused > 0 ? [`${quantity(refused, 'file')} refused; --check says why.`] : []),
   ];
@@ -68,7 +68,7 @@ export function planLines(plan: readonly PlannedUpload[], columns = Number.POSIT
 export function proposalText(paths: readonly string[]): string {
   const proposal = proposePattern(paths);
   if (proposal === undefined) return `No pattern known fits ${paths[0]}; molar help uploads shows how to write one.`;
-  const which = proposal.files === paths.length ? 'them' : `${proposal.files} of them`;
+  const which = proposal.files === paths.length ? 'them' : `${countText(proposal.files)} of them`;
   return `No pattern fits ${quantity(paths.length, 'file')}. This would fit ${which}: --layout '${proposal.pattern}'`;
 }
 

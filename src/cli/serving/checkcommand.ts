@@ -1,5 +1,5 @@
 import { EXIT } from '../../catalog/failures.ts';
-import { countText } from '../../core/count.ts';
+import { countText, quantity } from '../../core/count.ts';
 import type { Column } from '../../core/output/columns.ts';
 import type { Style } from '../../core/output/style.ts';
 import { tableFormatter } from '../../core/output/table.ts';
@@ -72,7 +72,7 @@ export function checkText(report: CheckReport, width: number | undefined, style:
   const where = `${terminalText(place)}${served ? ' (in use by a server)' : ''}`;
   const sum = ok
     ? style('good', `No problems in ${where}.`)
-    : style('bad', `${countText(total)} ${total === 1 ? 'problem' : 'problems'} in ${where}.`);
+    : style('bad', `${quantity(total, 'problem')} in ${where}.`);
   return [table.begin(), table.rows(rows), table.end(), '\n', ...listed, repairText(report), sum, '\n'].join('');
 }
 

@@ -2,7 +2,7 @@ import { EXIT } from '../../../catalog/failures.ts';
 import { id, integer } from '../../../catalog/fields/numbers.ts';
 import { choice, text } from '../../../catalog/fields/text.ts';
 import { readOnly } from '../../../catalog/record.ts';
-import { quantity } from '../../count.ts';
+import { countText, quantity } from '../../count.ts';
 import { Failure } from '../../failure.ts';
 import { exitCodeOfRun } from '../outcome.ts';
 
@@ -73,7 +73,7 @@ export class DownloadTally {
   }
 
   private message(seen: number, cut: Failure | undefined): string {
-    const failed = `${this.failed.length} of ${seen} documents not downloaded.`;
+    const failed = `${countText(this.failed.length)} of ${countText(seen)} documents not downloaded.`;
     if (cut === undefined) return failed;
     const stop = `Stopped after ${quantity(seen, 'document')}, there may be more: ${cut.message}`;
     return this.failed.length === 0 ? stop : `${failed} ${stop}`;
