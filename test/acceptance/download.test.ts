@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { FileHost } from './filehost.ts';
 import { molarIn } from './inprocess.ts';
-import { connection, exit, start, workplace } from './molar.ts';
+import { connection, exit, hasEnded, start, workplace } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let host: FileHost;
@@ -134,7 +134,7 @@ test('a large file does not pass through memory as a whole', async () => {
   const child = begin('9', '--dir', 'in', '--json');
   const ended = exit(child);
   let most = 0;
-  while (child.exitCode === null && child.signalCode === null) {
+  while (!hasEnded(child)) {
     // Kilobytes; the process may be gone by the time it is looked for.
     const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(child.pid)]).catch(() => ({
       stdout: '0',

@@ -71,9 +71,14 @@ export async function text(stream: NodeJS.ReadableStream | null): Promise<string
   return Buffer.concat(chunks).toString();
 }
 
+/** Whether a process has ended; by a signal, it has no exit code. */
+export function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
 export function exit(child: ChildProcess): Promise<number | null> {
   return new Promise((done) => {
-    if (child.exitCode !== null || child.signalCode !== null) done(child.exitCode);
+    if (hasEnded(child)) done(child.exitCode);
     child.once('close', (code) => done(code));
   });
 }
@@ -86,7 +91,7 @@ export async function treatsSignals(child: ChildProcess): Promise<void> {
     return BigInt(`0x${/^SigCgt:\s*(\w+)$/m.exec(status)?.[1] ?? '0'}`);
   };
   // The first bit is SIGHUP, which Node leaves alone until somebody listens.
-  while (child.exitCode === null && child.signalCode === null && ((await caught()) & 1n) === 0n) await sleep(20);
+  while (!hasEnded(child) && ((await caught()) & 1n) === 0n) await sleep(20);
 }
 
 /** A `molar serve` that listens. */

@@ -9,7 +9,17 @@ import { testDatabase } from '../support/postgres.ts';
 import { describeS3 } from '../support/s3.ts';
 import { testPostgres } from '../support/services.ts';
 import { molarIn } from './inprocess.ts';
-import { connection, ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
+import {
+  connection,
+  hasEnded,
+  ORGANIZATION,
+  PATIENT,
+  type Served,
+  serve,
+  TOKEN,
+  workplace,
+  writeFixture,
+} from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let used = 0;
@@ -59,7 +69,7 @@ await describeS3('molar serve --files s3://…', (s3) => {
   afterEach(async () => {
     vi.unstubAllEnvs();
     s3.failing();
-    await Promise.all(running.map(({ child, stop }) => child.exitCode === null && child.signalCode === null && stop()));
+    await Promise.all(running.map(({ child, stop }) => !hasEnded(child) && stop()));
     await place.remove();
   });
 

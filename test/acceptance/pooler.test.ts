@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { onPostgres, postgresTest } from '../support/postgres.ts';
 import { freePorts } from '../support/services.ts';
-import { exit, molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
+import { exit, hasEnded, molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
 
 const PGBOUNCER = '/usr/sbin/pgbouncer';
 
@@ -52,7 +52,7 @@ async function pooled(address: string, schema: string): Promise<string> {
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   pooler = spawn(PGBOUNCER, ['-q', ...user, file], { cwd: '/', stdio: 'ignore' });
   const url = `postgres://molar@127.0.0.1:${port}/molar`;
-  while (pooler.exitCode === null && (await onPostgres(async () => false, url).catch(() => true))) await sleep(50);
+  while (!hasEnded(pooler) && (await onPostgres(async () => false, url).catch(() => true))) await sleep(50);
   return url;
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { molarIn } from './inprocess.ts';
-import { connection, molar, READER, type Served, serve, workplace, writeFixture } from './molar.ts';
+import { connection, hasEnded, molar, READER, type Served, serve, workplace, writeFixture } from './molar.ts';
 import { connected, endListeners, listener, nameIn, namesOf, oldestName, rename, until } from './streaming.ts';
 
 const KEY = ['--key', '*.*.PatientV1.UPDATE'];
@@ -179,7 +179,7 @@ test('a reader that goes away ends it quietly with 0', async () => {
   child.stdout?.once('data', () => child.stdout?.destroy());
   // Only a write tells that nobody reads.
   const writing = (async () => {
-    for (let at = 0; child.exitCode === null && child.signalCode === null; at++) await rename(served.url, `gone${at}`);
+    for (let at = 0; !hasEnded(child); at++) await rename(served.url, `gone${at}`);
   })();
   expect(await ended).toBe(0);
   await writing;

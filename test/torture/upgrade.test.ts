@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sql from 'sql-template-tag';
 import { expect, test } from 'vitest';
-import { exit, serve, start } from '../acceptance/molar.ts';
+import { exit, hasEnded, serve, start } from '../acceptance/molar.ts';
 import { type Home, makeOlder, postgresHome, sqliteHome } from '../server/store/schema/olderpractice.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { say, secondsSince, setting } from './figures.ts';
@@ -44,7 +44,7 @@ async function upgradeOf(home: Home, folder: string, args: readonly string[]): P
   await enlarge(home);
   for (let kill = 0, last = 0; kill < KILLS; kill++) {
     const child = start(folder, ['serve', '--port', '0', ...args]);
-    while (child.exitCode === null && child.signalCode === null && (await home.rowsDone()) <= last) await sleep(100);
+    while (!hasEnded(child) && (await home.rowsDone()) <= last) await sleep(100);
     await sleep(KILLED_AFTER_MS);
     child.kill('SIGKILL');
     await exit(child);
