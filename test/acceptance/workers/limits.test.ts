@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { molarIn } from '../inprocess.ts';
 import { PATIENT } from '../molar.ts';
 import {
@@ -107,6 +107,12 @@ onSqlite('limits of a server of two processes (D59)', (newPlace) => {
     for (const connection of shared.connections) connection.close();
   });
   afterAll(() => shared.end());
+  // What an earlier test has closed, a busy server may not know to be closed yet.
+  beforeEach(() =>
+    expect
+      .poll(() => samples({ read: readOnce(shared.served.url) }, 'molar_budget_used'))
+      .toMatchObject({ '{budget="connections"}': 1 }),
+  );
 
   test('are one number of connections, and those of a process that is killed are given back', async () => {
     const { served } = shared;
@@ -122,6 +128,9 @@ onSqlite('limits of a server of two processes (D59)', (newPlace) => {
         socket.once('close', () => resolve('closed'));
       });
     };
+    const closeOpened = (): void => {
+      for (const socket of opened.splice(0)) socket.destroy();
+    };
     try {
       const more = await Promise.all(Array.from({ length: 8 }, open));
       expect(more.toSorted()).toEqual(['200', '200', '200', '200', '503', '503', '503', '503']);
@@ -132,10 +141,14 @@ onSqlite('limits of a server of two processes (D59)', (newPlace) => {
         '{budget="connections"}': 4,
       });
       for (const pid of processesOf(served)) process.kill(pid, 'SIGKILL');
-      await expect.poll(open).toBe('200');
-      await expect.poll(async () => (await Promise.all([open(), open(), open()])).join(' ')).toBe('200 200 200');
+      await expect
+        .poll(async () => {
+          closeOpened();
+          return (await Promise.all(Array.from({ length: 8 }, open))).join(' ');
+        })
+        .toBe(Array(8).fill('200').join(' '));
     } finally {
-      for (const socket of opened) socket.destroy();
+      closeOpened();
       for (const connection of connections) connection.close();
     }
   });
