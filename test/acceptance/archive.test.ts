@@ -18,6 +18,7 @@ import {
   run,
   TARGETS,
   unpack,
+  withoutPacking,
 } from './archives.ts';
 import { workOverUpdate } from './archiveupdate.ts';
 import { cleanEnv, connection, PATIENT, serve, workplace, writeFixture } from './molar.ts';
@@ -53,9 +54,10 @@ beforeAll(async () => {
     at('molar.key'),
     '--out',
   ];
-  made = await dist([...flags, at('release')]);
+  const env = IS_RELEASE ? cleanEnv({}) : await withoutPacking(at('packing'));
+  made = await dist([...flags, at('release')], env);
   if (made.code !== 0) return;
-  await unpack(at('release', archiveOf(OWN)), place.path);
+  await unpack(at('release', archiveOf(OWN)), place.path, env);
   folder = at(NAME);
 }, HOUR);
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { TestContext } from 'vitest';
 import { cleanEnv, type Ended, exit, text } from './molar.ts';
@@ -28,11 +28,11 @@ export const IS_RELEASE = process.env.MOLAR_DIST_TARGETS === 'all';
 export const TARGETS = IS_RELEASE ? Object.keys(CODE) : [OWN];
 
 /** Unpacks an archive into a folder, which is made, by programs that had no part in making it. */
-export async function unpack(archive: string, folder: string): Promise<void> {
+export async function unpack(archive: string, folder: string, env = cleanEnv({})): Promise<void> {
   await mkdir(folder, { recursive: true });
   const ended = archive.endsWith('.zip')
     ? await run('python3', ['-m', 'zipfile', '-e', archive, folder])
-    : await run('tar', ['-xJf', archive, '-C', folder]);
+    : await run('tar', ['-xJf', archive, '-C', folder], { env });
   if (ended.code !== 0) throw new Error(ended.stderr);
 }
 
@@ -59,8 +59,28 @@ export async function needs(program: string, { skip }: TestContext): Promise<voi
 }
 
 /** Runs `npm run dist` with flags, in this checkout. */
-export function dist(args: readonly string[]): Promise<Ended> {
-  return run('npm', ['run', '--silent', 'dist', '--', ...args]);
+export function dist(args: readonly string[], env = cleanEnv({})): Promise<Ended> {
+  return run('npm', ['run', '--silent', 'dist', '--', ...args], { env });
+}
+
+/** In place of xz: what it is to pack and unpack stays as it is. Anything else that it may be asked for fails. */
+const PACKING_NOTHING = `#!/bin/sh
+case "$*" in
+  --version) echo 'xz (in name only)' ;;
+  '--threads=1 -0 '/*.tar) mv "$3" "$3.xz" ;;
+  -d) exec cat ;;
+  *) echo "xz was not to be asked for: $*" >&2; exit 1 ;;
+esac
+`;
+
+/**
+ * An environment in which xz packs nothing, made in a folder: to pack and unpack a Node takes longer than to make all else of
+ * an archive. What xz itself makes of a folder, test/house/archives.test.ts says, and of a release, `npm run test:dist`.
+ */
+export async function withoutPacking(folder: string): Promise<Record<string, string>> {
+  await mkdir(folder);
+  await writeFile(join(folder, 'xz'), PACKING_NOTHING, { mode: 0o755 });
+  return cleanEnv({ PATH: `${folder}:${process.env.PATH}` });
 }
 
 /**

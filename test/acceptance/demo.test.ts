@@ -1,17 +1,22 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { need } from '../support/capabilities.ts';
-import { exit, molar, start, text, workplace } from './molar.ts';
+import { copyWithoutImages, exit, molar, start, text, workplace } from './molar.ts';
 
 /** What makes a folder the temporary one: the first elsewhere, the others on Windows. */
 const temporary = (path: string) => ({ TMPDIR: path, TEMP: path, TMP: path });
 
-// That it ends by itself without --keep is said by test/cli/serving/demo.test.ts.
-test('the demo runs a working day, gets a document back byte for byte, answers until it is interrupted, and cleans up', async (context) => {
+// That it ends by itself without --keep is said by test/cli/serving/demo.test.ts. It takes seconds to fill the practice: so it is
+// once, where there is no sharp, which is optional; test/demo/documents.test.ts says that its crops are of pictures.
+test('without sharp, the demo runs a working day, gets a document back byte for byte, answers until it is interrupted, and cleans up', async (context) => {
   need(context, 'signals');
   const place = await workplace();
-  const child = start(place.path, ['demo', '--keep'], { ...temporary(place.path), MOLAR_SHELL: 'sh' });
+  const folder = join(place.path, 'temporary');
+  await mkdir(folder);
+  const run = await copyWithoutImages(join(place.path, 'molar'));
+  const child = start(folder, ['demo', '--keep'], { ...temporary(folder), MOLAR_SHELL: 'sh' }, run);
   const [ended, errors] = [exit(child), text(child.stderr)];
   let stdout = '';
   for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
@@ -31,9 +36,12 @@ test('the demo runs a working day, gets a document back byte for byte, answers u
   const [, file = ''] = /^ {2}source '?(.+?)'?$/m.exec(stdout) ?? [];
   const lines = (await readFile(file, 'utf8')).matchAll(/^export (\w+)='(.*)'$/gm);
   const env = Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
-  expect(await molar(place.path, ['patients', 'count'], env)).toEqual({ code: 0, stdout: '2000\n', stderr: '' });
+  expect(await molar(folder, ['patients', 'count'], env, '', run)).toEqual({ code: 0, stdout: '2000\n', stderr: '' });
+  const files = await readdir(folder, { recursive: true });
+  expect(files.filter((name) => name.endsWith('-original')).length).toBeGreaterThan(10);
+  expect(files.filter((name) => name.endsWith('-cropped'))).toEqual([]);
   child.kill('SIGINT');
   expect([await ended, await errors]).toEqual([0, '']);
-  expect(await readdir(place.path)).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
   await place.remove();
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -53,6 +53,18 @@ export async function molar(
   child.stdin?.end(input);
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exit(child)]);
   return { code, stdout, stderr };
+}
+
+/** Copies the built program to where it finds every package with machine code but sharp; gives its bin/run.js. */
+export async function copyWithoutImages(folder: string): Promise<string> {
+  const root = resolve(import.meta.dirname, '../..');
+  for (const path of ['bin', 'dist', 'oclif.manifest.json', 'package.json'])
+    await cp(join(root, path), join(folder, path), { recursive: true });
+  const { optionalDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  await mkdir(join(folder, 'node_modules/@napi-rs'), { recursive: true });
+  for (const name of Object.keys(optionalDependencies))
+    if (name !== 'sharp') await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  return join(folder, 'bin/run.js');
 }
 
 /** Imports the code of every command of a built or installed copy in one process, and tells how many there are. */
