@@ -19,10 +19,9 @@ const crlf = (plain: string) => plain.replaceAll('\n', '\r\n');
 
 type Encode = (plain: string) => Buffer;
 
-/** How Windows saves texts; the first one is what the others are compared with. test/text has the others. */
+/** How texts are saved, and how Windows saves some: who reads one without asking, does not read it. test/text has the others. */
 const ENCODINGS: Readonly<Record<string, Encode>> = {
   'UTF-8': (plain) => Buffer.from(plain),
-  'UTF-8 with a mark, CRLF': (plain) => Buffer.from(`\ufeff${crlf(plain)}`),
   'UTF-16LE, CRLF': (plain) => Buffer.from(`\ufeff${crlf(plain)}`, 'utf16le'),
 };
 

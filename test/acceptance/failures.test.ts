@@ -1,41 +1,21 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { molarIn } from './inprocess.ts';
-import {
-  connection,
-  type Ended,
-  molar,
-  PATIENT,
-  READER,
-  type Served,
-  serve,
-  workplace,
-  writeFixture,
-} from './molar.ts';
+import { connection, type Ended, molar, PATIENT, READER } from './molar.ts';
+import { practiceHere } from './servedpractice.ts';
 
-let place: Awaited<ReturnType<typeof workplace>>;
-let served: Served;
+const practice = practiceHere(20);
 
-beforeAll(async () => {
-  place = await workplace();
-  await writeFixture(place.path, 20);
-  await mkdir(join(place.path, 'folder'));
-  served = await serve(place.path, ['--data', './d', '--import', 'fixture.ndjson']);
-});
-
-afterAll(async () => {
-  await served.stop();
-  await place.remove();
-});
+beforeAll(() => mkdir(join(practice.path, 'folder')));
 
 type Env = Record<string, string>;
 interface Case {
   readonly name: string;
   readonly args: readonly string[];
   readonly exit: number;
-  /** Whether it is asked of the program: what is told before a command runs, and one case of each exit code here. */
-  readonly built?: true;
+  /** What is asked of the program: all that is told before a command runs, and what people see with each exit code. */
+  readonly built?: 'always' | 'for people';
   readonly env?: (env: Env) => Env;
   readonly source?: string;
   readonly says: RegExp;
@@ -44,26 +24,26 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { name: 'unknown command', args: ['patients', 'lst'], exit: 2, built: true, says: /patients list/ },
+  { name: 'unknown command', args: ['patients', 'lst'], exit: 2, built: 'always', says: /patients list/ },
   {
     name: 'topic alone',
     args: ['patients', '--quiet'],
     exit: 2,
-    built: true,
+    built: 'always',
     says: /needs a command after it: .*list/,
   },
   {
     name: 'flags alone',
     args: ['--profile', 'x', 'patients', 'list'],
     exit: 2,
-    built: true,
+    built: 'always',
     says: /The command comes first/,
   },
   {
     name: 'unknown topic',
     args: ['patient', 'list'],
     exit: 2,
-    built: true,
+    built: 'always',
     says: /Did you mean molar patients list\?/,
   },
   { name: 'unknown flag', args: ['patients', 'list', '--fitler', 'x'], exit: 2, says: /--filter/ },
@@ -71,7 +51,6 @@ const CASES: readonly Case[] = [
     name: 'missing argument',
     args: ['patients', 'get'],
     exit: 2,
-    built: true,
     says: /missing/,
     next: /molar patients get \d+/,
   },
@@ -118,7 +97,7 @@ const CASES: readonly Case[] = [
     name: 'unknown token',
     args: ['patients', 'list'],
     exit: 3,
-    built: true,
+    built: 'for people',
     env: (env) => ({ ...env, MOLAR_TOKEN: 'wrong' }),
     says: /token/i,
     next: /molar login/,
@@ -139,12 +118,12 @@ const CASES: readonly Case[] = [
     env: (env) => ({ ...env, MOLAR_TOKEN: READER }),
     says: /model:write/,
   },
-  { name: 'missing record', args: ['patients', 'get', '1'], exit: 4, built: true, says: /no patient 1/ },
+  { name: 'missing record', args: ['patients', 'get', '1'], exit: 4, built: 'for people', says: /no patient 1/ },
   {
     name: 'refused by the server',
     args: ['patients', 'update', String(PATIENT), '--preferred-location', '99'],
     exit: 5,
-    built: true,
+    built: 'for people',
     source: 'preferredLocation.id',
     says: /no Location 99/,
   },
@@ -152,7 +131,7 @@ const CASES: readonly Case[] = [
     name: 'server down',
     args: ['patients', 'list', '--max-retries', '0'],
     exit: 8,
-    built: true,
+    built: 'for people',
     env: (env) => ({ ...env, MOLAR_URL: 'http://127.0.0.1:1' }),
     says: /127\.0\.0\.1:1/,
   },
@@ -168,7 +147,7 @@ const CASES: readonly Case[] = [
     name: 'https where there is none',
     args: ['patients', 'list', '--max-retries', '0'],
     exit: 8,
-    env: (env) => ({ ...env, MOLAR_URL: served.url.replace('http:', 'https:') }),
+    env: (env) => ({ ...env, MOLAR_URL: practice.url.replace('http:', 'https:') }),
     says: /Not an https:\/\/ server: 127/,
     next: /molar doctor/,
   },
@@ -176,7 +155,7 @@ const CASES: readonly Case[] = [
     name: 'address that is not the API',
     args: ['patients', 'list'],
     exit: 4,
-    env: (env) => ({ ...env, MOLAR_URL: `${served.url}/elsewhere` }),
+    env: (env) => ({ ...env, MOLAR_URL: `${practice.url}/elsewhere` }),
     says: /404/,
     next: /MOLAR_URL/,
   },
@@ -184,7 +163,7 @@ const CASES: readonly Case[] = [
     name: 'output that cannot be written',
     args: ['patients', 'list', '--out', 'folder'],
     exit: 9,
-    built: true,
+    built: 'for people',
     says: /folder/,
   },
   {
@@ -204,13 +183,13 @@ const CASES: readonly Case[] = [
   },
 ];
 
-function run({ built, env = (given) => given }: Case, args: readonly string[]): Promise<Ended> {
-  return (built ? molar : molarIn)(place.path, args, env({ ...connection(served.url) }));
+function run({ env = (given) => given }: Case, args: readonly string[], isBuilt: boolean): Promise<Ended> {
+  return (isBuilt ? molar : molarIn)(practice.path, args, env({ ...connection(practice.url) }));
 }
 
 describe.each(CASES)('$name', (entry) => {
   test('for people: exit code, cause and a next step on stderr, nothing on stdout', async () => {
-    const ended = await run(entry, entry.args);
+    const ended = await run(entry, entry.args, entry.built !== undefined);
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: entry.exit, stdout: '' });
     expect(ended.stderr).toMatch(entry.says);
     expect(ended.stderr).toMatch(/^Error: /);
@@ -220,7 +199,7 @@ describe.each(CASES)('$name', (entry) => {
   });
 
   test('with --json: one object on stderr, the same exit code, nothing on stdout', async () => {
-    const ended = await run(entry, [...entry.args, '--json']);
+    const ended = await run(entry, [...entry.args, '--json'], entry.built === 'always');
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: entry.exit, stdout: '' });
     const { error } = JSON.parse(ended.stderr) as { error: Record<string, unknown> };
     expect(Object.keys(error)).toEqual(['code', 'message', 'exitCode', 'status', 'requestId', 'errors', 'hint']);
@@ -239,8 +218,8 @@ function expectNoSecrets({ stderr }: Ended): void {
 }
 
 test('a file that --out was to replace is untouched when the export fails', async () => {
-  await writeFile(join(place.path, 'kept.csv'), 'before\n');
-  const env = { ...connection(served.url), MOLAR_TOKEN: 'wrong' };
-  expect((await molar(place.path, ['patients', 'list', '--out', 'kept.csv'], env)).code).toBe(3);
-  expect(await readFile(join(place.path, 'kept.csv'), 'utf8')).toBe('before\n');
+  await writeFile(join(practice.path, 'kept.csv'), 'before\n');
+  const env = { ...connection(practice.url), MOLAR_TOKEN: 'wrong' };
+  expect((await molarIn(practice.path, ['patients', 'list', '--out', 'kept.csv'], env)).code).toBe(3);
+  expect(await readFile(join(practice.path, 'kept.csv'), 'utf8')).toBe('before\n');
 });

@@ -1,37 +1,11 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { OWNER_ONLY } from '../support/capabilities.ts';
 import { molarIn } from './inprocess.ts';
-import { molar, ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from './molar.ts';
-
-let place: Awaited<ReturnType<typeof workplace>>;
-let served: Served;
-let config: string;
-
-beforeAll(async () => {
-  place = await workplace();
-  await writeFixture(place.path, 5);
-  await writeFile(join(place.path, 'client.ndjson'), `${JSON.stringify(CLIENT)}\n`);
-  served = await serve(place.path, [
-    '--data',
-    './d',
-    '--import',
-    'fixture.ndjson',
-    '--import',
-    'client.ndjson',
-    '--allow-credentials',
-  ]);
-  config = join(place.path, 'config');
-});
-
-afterEach(() => rm(config, { recursive: true, force: true }));
-
-afterAll(async () => {
-  await served.stop();
-  await place.remove();
-});
+import { molar, ORGANIZATION, TOKEN } from './molar.ts';
+import { practiceHere } from './servedpractice.ts';
 
 const CLIENT = {
   type: 'ApiClient',
@@ -41,13 +15,23 @@ const CLIENT = {
   scopes: ['model:read', 'practice:read'],
 };
 
+// A limit, since doctor tells of it.
+const practice = practiceHere(5, [CLIENT], { rateLimit: 100 });
+let config: string;
+
+beforeAll(() => {
+  config = join(practice.path, 'config');
+});
+
+afterEach(() => rm(config, { recursive: true, force: true }));
+
 const run = (args: readonly string[], input = '', env: Record<string, string> = {}) =>
-  molarIn(place.path, args, { MOLAR_CONFIG_DIR: config, ...env }, input);
+  molarIn(practice.path, args, { MOLAR_CONFIG_DIR: config, ...env }, input);
 /** By the built program, which asks a keyring in a process of its own. */
 const runBuilt = (args: readonly string[], input: string, env: Record<string, string>) =>
-  molar(place.path, args, { MOLAR_CONFIG_DIR: config, ...env }, input);
+  molar(practice.path, args, { MOLAR_CONFIG_DIR: config, ...env }, input);
 
-const toServer = () => ['--url', served.url, '--organization', ORGANIZATION];
+const toServer = () => ['--url', practice.url, '--organization', ORGANIZATION];
 
 describe('login', () => {
   test('with a token from standard input: kept for its owner only, used from then on, gone after logout', async () => {
@@ -71,7 +55,7 @@ describe('login', () => {
     expect(JSON.parse(login.stdout)).toMatchObject({ profile: 'work', kept: 'client', where: 'file' });
     const told = JSON.parse((await run(['whoami', '--json'])).stdout);
     expect(told).toMatchObject({
-      server: served.url,
+      server: practice.url,
       organization: ORGANIZATION,
       tokenSource: 'profile work',
       clientId: 'reports',
@@ -121,7 +105,7 @@ describe('doctor', () => {
   });
 
   test('exits with the code of what fails first, and says what to do', async () => {
-    const env = { MOLAR_URL: served.url, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: 'wrong-token' };
+    const env = { MOLAR_URL: practice.url, MOLAR_ORGANIZATION: ORGANIZATION, MOLAR_TOKEN: 'wrong-token' };
     const ended = await run(['doctor'], '', env);
     expect(ended.code).toBe(3);
     expect(ended.stdout).toMatch(/^FAIL {2}token .+\n {20}Run molar login/m);
@@ -138,7 +122,7 @@ describe('a keyring that hangs', () => {
     if (process.platform !== 'linux') return context.skip('there is no session bus here');
     const server = createServer((caller) => callers.push(caller.on('error', () => undefined)));
     bus = server;
-    await new Promise<void>((done) => server.listen(join(place.path, 'bus'), done));
+    await new Promise<void>((done) => server.listen(join(practice.path, 'bus'), done));
   });
 
   afterEach(async () => {
@@ -147,7 +131,7 @@ describe('a keyring that hangs', () => {
   });
 
   test('is not needed, nor is one that is not there', async () => {
-    const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'no-bus')}` };
+    const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(practice.path, 'no-bus')}` };
     const login = await runBuilt(['login', ...toServer(), '--token-stdin'], TOKEN, env);
     expect(login.code).toBe(0);
     expect(login.stderr).toMatch(/stored in .+config\.json.+ was not used: it .+\.$/m);
@@ -155,7 +139,7 @@ describe('a keyring that hangs', () => {
   });
 
   test('costs some seconds, and the secret is kept in the file', async () => {
-    const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'bus')}` };
+    const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(practice.path, 'bus')}` };
     const login = await runBuilt(['login', ...toServer(), '--token-stdin'], TOKEN, env);
     expect(login.code).toBe(0);
     expect(login.stderr).toMatch(/stored in .+config\.json.+ was not used: it does not respond within 3 s\.$/m);
@@ -168,7 +152,7 @@ describe('a keyring that hangs', () => {
     const stored = JSON.parse(await readFile(path, 'utf8'));
     stored.profiles.default.secret = { kind: 'keyring', account: 'default 1' };
     await writeFile(path, JSON.stringify(stored));
-    const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(place.path, 'bus')}` };
+    const env = { MOLAR_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(practice.path, 'bus')}` };
     const ended = await runBuilt(['patients', 'count'], '', env);
     expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 2, stdout: '' });
     expect(ended.stderr).toContain('it does not respond within 3 s');

@@ -196,9 +196,9 @@ export function fixturePatients(count: number) {
   }));
 }
 
-/** Writes an import file with an organization, a token and patients. */
-export async function writeFixture(folder: string, count: number, name = 'fixture.ndjson'): Promise<void> {
-  const records = [
+/** An organization with a location, two tokens and patients. */
+export function fixtureRecords(count: number): Readonly<Record<string, unknown>>[] {
+  return [
     {
       type: 'Organization',
       organizationId: ORGANIZATION,
@@ -212,6 +212,11 @@ export async function writeFixture(folder: string, count: number, name = 'fixtur
     { type: 'AccessToken', token: READER, organizations: [ORGANIZATION], scopes: ['model:read'] },
     ...fixturePatients(count),
   ];
+}
+
+/** Writes an import file with `fixtureRecords`. */
+export async function writeFixture(folder: string, count: number, name = 'fixture.ndjson'): Promise<void> {
+  const records = fixtureRecords(count);
   await writeFile(join(folder, name), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 }
 

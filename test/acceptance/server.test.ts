@@ -38,7 +38,7 @@ afterEach(async () => {
   await place.remove();
 });
 
-test('a second server on the same folder is refused, and what was answered before kill -9 is there in the next one', async () => {
+test('a second server on the same folder is refused, what was answered before kill -9 is there in the next one, and SIGINT ends it with 0', async () => {
   const first = await started('--data', 'd', '--import', 'fixture.ndjson');
   const second = await molarIn(place.path, ['serve', '--port', '0', '--data', 'd']);
   expect(second).toMatchObject({ code: 9, stdout: '', stderr: expect.stringContaining('Another server is running') });
@@ -64,14 +64,7 @@ test('a second server on the same folder is refused, and what was answered befor
     connection(third.url),
   );
   expect(listed.stdout.trim().split('\n').map(Number)).toEqual([...fixturePatients(5).map(({ id }) => id), ...ids]);
-});
-
-test('health and readiness need no token, and SIGTERM and SIGINT end the server with 0', async () => {
-  const { url, stop } = await started('--data', 'd');
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  expect(await stop('SIGTERM')).toBe(0);
-  expect(await (await started('--data', 'd')).stop('SIGINT')).toBe(0);
+  expect(await third.stop('SIGINT')).toBe(0);
 });
 
 test('listening beyond this machine needs TLS or --behind-proxy', async () => {
@@ -153,7 +146,7 @@ test('commands on the data of a server tell a folder that is not there, and take
   }
 });
 
-test('folder 0700, files 0600, and a log that holds neither tokens nor queries nor names', async () => {
+test('folder 0700, files 0600, health without a token, 0 after SIGTERM, and a log that holds neither tokens nor queries nor names', async () => {
   const served = await started('--data', 'd', '--import', 'fixture.ndjson', '--log-level', 'debug');
   expect((await stat(join(place.path, 'd'))).mode & 0o777).toBe(OWNER_ONLY.folder);
   for (const entry of await readdir(join(place.path, 'd'), { withFileTypes: true })) {
@@ -165,8 +158,9 @@ test('folder 0700, files 0600, and a log that holds neither tokens nor queries n
   }
   await molarIn(place.path, ['patients', 'list', '--last-name', 'Smith'], connection(served.url));
   await molarIn(place.path, ['patients', 'get', String(PATIENT)], connection(served.url, 'guessed-token'));
-  await served.stop();
-  const logged = served.log();
+  for (const path of ['healthz', 'readyz']) expect((await fetch(`${served.url}/${path}`)).status).toBe(200);
+  expect(await served.stop('SIGTERM')).toBe(0);
+  const logged = await served.errors;
   expect(logged).toContain('/api/v1/patients');
   // Only a server that cannot crop images has something to note about them.
   expect(logged).not.toContain('sharp');

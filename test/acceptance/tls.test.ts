@@ -16,6 +16,9 @@ const hasOpenssl = (() => {
   }
 })();
 
+const RSA = ['-newkey', 'rsa:2048'];
+const CURVE = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
+
 // A certificate is made anew for each run, so that no key is kept here.
 describe('a server with TLS', () => {
   const runs = hasOpenssl || process.env.CI === 'true';
@@ -30,7 +33,7 @@ describe('a server with TLS', () => {
     if (!runs) return;
     place = await workplace();
     await writeFixture(place.path, 3);
-    makeCertificate('key.pem', 'cert.pem');
+    makeCertificate('key.pem', 'cert.pem', RSA);
     const tls = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'];
     served = await serve(place.path, ['--host', '0.0.0.0', '--data', 'd', '--import', 'fixture.ndjson', ...tls]);
   });
@@ -41,11 +44,14 @@ describe('a server with TLS', () => {
     await place.remove();
   });
 
-  /** Makes a certificate for this machine and its key, 0600, in the workplace. */
-  function makeCertificate(key: string, cert: string): void {
+  /**
+   * Makes a certificate for this machine and its key, 0600, in the workplace; one of a curve takes a tenth of the time of
+   * one for RSA.
+   */
+  function makeCertificate(key: string, cert: string, algorithm = CURVE): void {
     const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
     const files = ['-keyout', join(place.path, key), '-out', join(place.path, cert)];
-    const kind = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];
+    const kind = ['req', '-x509', ...algorithm, '-nodes', '-days', '2'];
     execFileSync('openssl', [...kind, ...files, ...names], { stdio: 'ignore' });
   }
 
@@ -86,10 +92,11 @@ describe('a server with TLS', () => {
   });
 
   test.each([
-    ['--ca-cert', ['--ca-cert', 'cert.pem'], {}],
-    ['NODE_EXTRA_CA_CERTS', [], { NODE_EXTRA_CA_CERTS: 'cert.pem' }],
-  ])('it is reached when its certificate is trusted by %s', async (_name, flags, env) => {
-    const ended = await molar(place.path, ['patients', 'count', ...flags], { ...connection(served.url), ...env });
+    ['--ca-cert', molarIn, ['--ca-cert', 'cert.pem'], {}],
+    // Node reads it when it starts.
+    ['NODE_EXTRA_CA_CERTS', molar, [], { NODE_EXTRA_CA_CERTS: 'cert.pem' }],
+  ])('it is reached when its certificate is trusted by %s', async (_name, run, flags, env) => {
+    const ended = await run(place.path, ['patients', 'count', ...flags], { ...connection(served.url), ...env });
     expect(ended).toEqual({ code: 0, stdout: '3\n', stderr: '' });
   });
 
@@ -150,7 +157,7 @@ describe('a server with TLS', () => {
   });
 
   test('a certificate that is not of the key is refused at the start', async () => {
-    makeCertificate('other-key.pem', 'other-cert.pem');
+    makeCertificate('other-key.pem', 'other-cert.pem', RSA);
     const tls = ['--tls-cert', 'other-cert.pem', '--tls-key', 'key.pem'];
     const ended = await molarIn(place.path, ['serve', '--port', '0', '--data', 'f', ...tls]);
     expect(ended).toMatchObject({ code: 9, stdout: '', stderr: expect.stringContaining('other-cert.pem') });

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { workplace } from '../molar.ts';
-import { done, MAINTAINER, makeRelease, needs, newKey, packages, run, sha256 } from './release.ts';
+import { done, installerOf, MAINTAINER, makeRelease, needs, newKey, packages, run, sha256 } from './release.ts';
 
 const BASE = 'https://example.com/molar';
 const { key, pem } = newKey();
@@ -57,6 +57,10 @@ describe('npm run packages', () => {
     ]);
     for (const [sum, name = ''] of listed) expect([name, sha256(await readFile(file(name)))]).toEqual([name, sum]);
     expect(verify(null, Buffer.from(sums), key, await readFile(file('SHA256SUMS-packages.sig')))).toBe(true);
+  });
+
+  it('makes an installer of the address and the key', async () => {
+    expect(await textOf('install.sh')).toBe(await installerOf(BASE, key));
   });
 
   it('leaves nothing to be filled in, and no address but the one given', async () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { expect, type TestContext } from 'vitest';
@@ -97,6 +97,13 @@ export async function writeSums(folder: string, key: KeyObject): Promise<void> {
   const sums = (await Promise.all(lines)).join('');
   await writeFile(join(folder, 'SHA256SUMS'), sums);
   await writeFile(join(folder, 'SHA256SUMS.sig'), sign(null, Buffer.from(sums), key));
+}
+
+/** install.sh as packages.test.ts finds it made of a release at an address: it is of nothing but that and the key. */
+export async function installerOf(base: string, key: KeyObject): Promise<string> {
+  const publicKey = createPublicKey(key).export({ format: 'pem', type: 'spki' }).toString().trim();
+  const script = await readFile(join(ROOT, 'bin/packages/install.sh'), 'utf8');
+  return script.replaceAll('@BASE@', base).replaceAll('@KEY@', publicKey);
 }
 
 /** Skips where a program is missing; where all tests have to run (CI=true) it fails. */
