@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +10,17 @@ import { pathsBelow, ROOT } from './tree.ts';
 const MEBIBYTE = 2 ** 20;
 /** How minified modules name others that lie beside them. */
 const LOADS = /\brequire\("(\.{1,2}\/[^"]+\.js)"\)/g;
+/** How they name packages, a scope in it. */
+const ASKS_FOR = /\b(?:require|import)\("((?:@[^/"]+\/)?[^./"][^/"]*)[^"]*"\)/g;
+/** Packages that are named, and are not loaded where molar is installed. */
+const NEVER_LOADED = [
+  // In texts: it makes code for a build that is done.
+  ...['ajv', 'ajv-formats'],
+  // Another way of signing, where the package is there.
+  '@aws-sdk/signature-v4-crt',
+  // Of oclif, for what nothing here does (bin/bundle.mjs).
+  'wsl-utils',
+];
 
 interface Packed {
   readonly size: number;
@@ -71,6 +83,14 @@ describe('the package', () => {
       .flatMap((path) => [...textOf(path).matchAll(LOADS)].map(([, to = '']) => join(path, '..', to)));
     expect(loaded.length).toBeGreaterThan(1000);
     expect([...new Set(loaded)].filter((path) => !paths.includes(path))).toEqual([]);
+  });
+
+  it('asks for no package that may not be there, but the optional ones', () => {
+    const asked = paths
+      .filter((path) => /^dist\/.*\.js$/.test(path))
+      .flatMap((path) => [...textOf(path).matchAll(ASKS_FOR)].map(([, name = '']) => name))
+      .filter((name) => !isBuiltin(name));
+    expect([...new Set(asked)].sort()).toEqual(['@napi-rs/keyring', 'sharp', ...NEVER_LOADED].sort());
   });
 
   it('is small', () => {

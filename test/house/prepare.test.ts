@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sqlitePackage } from '../../src/sqlite/open.ts';
 import { ROOT } from './tree.ts';
 
 const COMMAND = `import { Command } from '@oclif/core';
@@ -37,30 +38,25 @@ const STARTED = [
   'demo/random.ts',
 ];
 
+/** The driver of this Node. */
+const DRIVER = sqlitePackage(process.version);
+
 const BUILDERS = ['bundle', 'licences', 'manifest', 'prepare', 'sbom'].map((name) => `bin/${name}.mjs`);
 
 /**
- * npm as the build asks for it: what it prints of one lock file, which takes most of a build, is printed again. Anything
- * else fails. npm ci begins by emptying node_modules, through a link too: the one file of these tests is gone by then, and
- * none of the packages of this checkout, which other tests link to.
+ * npm as the build asks for it: in place of its list of materials, which takes most of a build, it prints the one that was
+ * made of that for this checkout, which has the same form. Anything else fails. npm ci begins by emptying node_modules,
+ * through a link too: the one file of these tests is gone by then, and none of the packages of this checkout, which other
+ * tests link to.
  */
-const NPM = `import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+const NPM = `import { readFileSync, rmSync } from 'node:fs';
 const words = process.argv.slice(2);
 if (words[0] === 'ci') rmSync('node_modules/kept.txt', { force: true });
 if (words[0] !== 'sbom') {
   console.error('npm was not to be asked for: ' + words.join(' '));
   process.exit(1);
 }
-const printed = new URL('printed.json', import.meta.url);
-if (!existsSync(printed)) {
-  const npm = process.env.OWN_NPM ? [process.execPath, process.env.OWN_NPM] : ['npm'];
-  const stdio = ['ignore', 'pipe', 'inherit'];
-  const { status, stdout } = spawnSync(npm[0], [...npm.slice(1), ...words], { encoding: 'utf8', stdio });
-  if (status !== 0) process.exit(1);
-  writeFileSync(printed, stdout);
-}
-process.stdout.write(readFileSync(printed));
+process.stdout.write(readFileSync(${JSON.stringify(join(ROOT, 'sbom.json'))}));
 `;
 
 interface Prepared {
@@ -111,8 +107,7 @@ const built = (name: string) => existsSync(join(folder, 'dist', name));
 
 function prepare(...args: string[]): Promise<Prepared> {
   return new Promise((resolve, reject) => {
-    const npm = { OWN_NPM: process.env.npm_execpath ?? '', npm_execpath: join(above, 'npm', 'npm-cli.js') };
-    const env = { ...process.env, ...npm };
+    const env = { ...process.env, npm_execpath: join(above, 'npm', 'npm-cli.js') };
     const child = spawn(process.execPath, [join(folder, 'bin/prepare.mjs'), ...args], { env });
     const said = { stdout: '', stderr: '' };
     child.stdout.on('data', (chunk) => (said.stdout += chunk));
@@ -154,15 +149,26 @@ describe('bin/prepare.mjs', () => {
     expect(existsSync(join(folder, 'dist'))).toBe(false);
   });
 
-  it('builds when told to, and when something that was built is gone', async () => {
-    expect(await prepare('--build')).toEqual(building);
-    rmSync(join(folder, 'oclif.manifest.json'));
+  it('builds when told to', async () => {
     // A lock of a process that is gone is taken over.
     write('.prepare.lock', '2147483646');
-    expect(await prepare()).toEqual(building);
-    for (const name of ['sbom.json', 'THIRD-PARTY-LICENSES']) rmSync(join(folder, name));
-    expect(await prepare()).toEqual(building);
+    expect(await prepare('--build')).toEqual(building);
   });
+
+  it.each(['dist/.inputs', 'oclif.manifest.json', 'sbom.json', 'THIRD-PARTY-LICENSES'])(
+    'builds when %s is gone',
+    async (name) => {
+      rmSync(join(folder, name));
+      // To see that a build begins is enough: it has no compiler.
+      rmSync(join(folder, 'node_modules'));
+      for (const there of ['.package-lock.json', DRIVER]) {
+        mkdirSync(join(folder, 'node_modules'), { recursive: true });
+        symlinkSync(join(ROOT, 'node_modules', there), join(folder, 'node_modules', there));
+      }
+      const { status, stderr } = await prepare();
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^Building …\n/) });
+    },
+  );
 
   it('shows why a build failed, keeps the last one, tries again, and builds what has changed', async () => {
     write('src/commands/hello.ts', `${COMMAND}const wrong: number = 'text';\n`);
