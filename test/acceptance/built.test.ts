@@ -13,6 +13,14 @@ const WIDE = Buffer.from(`\uFEFF${NAMES.replace('Main Street', 'Æble Street')}`
 
 // What they do is said by tests that run the sources in process. One story: the mirror is made first, the backup before it is restored.
 describe('the built program', { shuffle: false }, () => {
+  it('serve --json prints exactly one line that says where it listens', () => {
+    expect(JSON.parse(practice.served.line)).toEqual({
+      event: 'listening',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      pid: practice.served.child.pid,
+    });
+  });
+
   it.each<[line: string, code: number, stdout: RegExp, stderr?: RegExp, input?: string | Uint8Array]>([
     ['server clients create --for 5f3c0ffee0000000000000a1 --json', 0, /"clientSecret":"molar_secret_/],
     ['server keys rotate --json', 0, /^\{"id":"\w+"\}\n$/],

@@ -6,21 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { OWNER_ONLY } from '../support/capabilities.ts';
 import { molarIn } from './inprocess.ts';
 import { connection, fixturePatients, molar, PATIENT } from './molar.ts';
-import { servedPractice } from './servedpractice.ts';
+import { practiceHere } from './servedpractice.ts';
 
-const practice = servedPractice(1234);
-const env = () => connection(practice.served.url);
+const practice = practiceHere(1234);
+const env = () => connection(practice.url);
 
 // In this order: the exports are of the practice as it was in the morning.
 describe('a working day', { shuffle: false }, () => {
-  test('serve --json prints exactly one line that says where it listens', () => {
-    expect(JSON.parse(practice.served.line)).toEqual({
-      event: 'listening',
-      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      pid: practice.served.child.pid,
-    });
-  });
-
   test('a filtered CSV export has a header and exactly the rows that match, in id order', async () => {
     const args = ['patients', 'list', '--filter', 'lastName~=Sm', '--filter', 'patientStatus==ACTIVE', '--csv'];
     const { code, stdout, stderr } = await molar(practice.path, args, env());
@@ -139,7 +131,7 @@ describe('a working day', { shuffle: false }, () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       method: 'PUT',
-      url: `${practice.served.url}/api/v1/patients/${PATIENT}`,
+      url: `${practice.url}/api/v1/patients/${PATIENT}`,
       body: { city: 'Nowhere' },
     });
     expect(stdout).not.toContain('acceptance-token');

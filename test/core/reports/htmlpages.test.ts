@@ -1,57 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { officeHtml } from '../../../src/core/office/html.ts';
-import { LocalClock } from '../../../src/core/output/localclock.ts';
-import { added, moneyOf, readGuarantor } from '../../../src/core/reports/agingmoney.ts';
-import type { LocationAging } from '../../../src/core/reports/agingread.ts';
 import { agingReport } from '../../../src/core/reports/agingreport.ts';
 import { agingHtml } from '../../../src/core/reports/htmlaging.ts';
 import { escaped, horizontalBars, verticalBars } from '../../../src/core/reports/htmlpage.ts';
 import { productionHtml } from '../../../src/core/reports/htmlproduction.ts';
-import { daysFrom } from '../../../src/core/reports/production.ts';
-import { browserTest, sharedBrowser } from '../../support/browser.ts';
-import { COLLECTIONS } from '../office/samples.ts';
-import { record } from './agingsamples.ts';
-
-const MADE = { at: Date.UTC(2026, 2, 2, 14, 5), clock: new LocalClock('America/Denver') };
-const LONG = 'Featherstonehaugh-Montgomery-of-the-longest-name-there-is';
-
-function location(name: string, from: number, count: number): LocationAging {
-  const records = Array.from({ length: count }, (_, at) => ({
-    ...record({
-      id: String(7000000000000 + from + at),
-      buckets: [
-        [100, 0, 0],
-        [200, 5, 0],
-        [0, 0, 0],
-        [at * 1000, 0, 0],
-      ],
-      credits: -50,
-    }),
-    lastName: at % 2 === 0 ? '<b>"Bold" & Co</b>' : LONG,
-  }));
-  const guarantors = records.map(readGuarantor);
-  const money = moneyOf(added(guarantors.map(({ amounts }) => amounts)));
-  return {
-    location: name,
-    guarantors,
-    money,
-    stated: {},
-    pages: 1,
-    problems: [],
-    fractions: 0,
-    roundings: 0,
-    changed: false,
-  };
-}
-
-const aging = agingHtml(agingReport([location('5', 1, 30), location('6', 20, 30)]), {
-  filter: "balance>100'<",
-  limit: undefined,
-  made: MADE,
-});
-const days = daysFrom('2026-03-02', 31).map((day, at) => ({ day, appointments: at, cents: at * 123_456 }));
-const collections = officeHtml(COLLECTIONS);
-const production = productionHtml(days, { filter: 'location.id==5', made: MADE });
+import { AGING as aging, DAYS as days, LONG, location, MADE } from './htmlsamples.ts';
 
 describe('the aging page', () => {
   const small = agingHtml(agingReport([location('5', 1, 3)]), { filter: '', limit: 2, made: MADE });
@@ -126,40 +78,4 @@ describe('escaped', () => {
       '&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;&lt;/a&gt;\n',
     );
   });
-});
-
-const open = sharedBrowser();
-
-describe('the pages in a browser', () => {
-  for (const [name, html, media, width] of [
-    ['aging', aging, 'screen', 1000],
-    ['aging', aging, 'screen', 390],
-    // Letter without its margins.
-    ['aging', aging, 'print', 700],
-    ['production', production, 'screen', 1000],
-    ['production', production, 'screen', 390],
-    ['production', production, 'print', 700],
-    ['collections', collections, 'screen', 1000],
-    ['collections', collections, 'screen', 390],
-    // Landscape; a wider table is printed smaller, down to half its size.
-    ['collections', collections, 'print', 1440],
-  ] as const) {
-    browserTest(`${name}: asks for nothing, complains of nothing and fits into ${width} px (${media})`, async () => {
-      const page = await open(width);
-      const seen: string[] = [];
-      page.on('request', (request) => seen.push(request.url()));
-      page.on('console', (message) => seen.push(message.text()));
-      page.on('pageerror', (error) => seen.push(error.message));
-      await page.emulateMedia({ media });
-      await page.setContent(html, { waitUntil: 'load' });
-      const wide = await page.evaluate('document.documentElement.scrollWidth');
-      const styled = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-      const [bold, charts] = [await page.locator('b').count(), await page.getByRole('img').count()];
-      await page.close();
-      expect(seen.filter((each) => !each.startsWith('data:'))).toEqual([]);
-      expect(wide).toBeLessThanOrEqual(width);
-      expect(styled).toBe('rgb(255, 255, 255)');
-      expect({ bold, charts }).toEqual({ bold: 0, charts: 1 });
-    });
-  }
 });

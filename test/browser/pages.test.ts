@@ -1,11 +1,15 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect } from 'vitest';
-import { allOperations } from '../../../src/catalog/catalog.ts';
-import { browserTest, sharedBrowser } from '../../support/browser.ts';
-import { sharedService } from '../../support/service.ts';
+import { allOperations } from '../../src/catalog/catalog.ts';
+import { officeHtml } from '../../src/core/office/html.ts';
+import { COLLECTIONS } from '../core/office/samples.ts';
+import { AGING, PRODUCTION } from '../core/reports/htmlsamples.ts';
+import { browserTest, sharedBrowser } from '../support/browser.ts';
+import { sharedService } from '../support/service.ts';
 
 const service = sharedService();
 
+// One for all pages: to start a browser takes longer than to look at them.
 const newPage = sharedBrowser();
 let origin: string;
 
@@ -32,7 +36,7 @@ async function open(width: number, colorScheme: 'light' | 'dark'): Promise<Seen>
   return { page, requests, complaints };
 }
 
-describe('the page in a browser', () => {
+describe('the page of the documentation', () => {
   browserTest('requests nothing but from its own server, and complains of nothing', async () => {
     const { page, requests, complaints } = await open(1440, 'light');
     await page.evaluate('window.scrollTo(0, document.body.scrollHeight)');
@@ -80,4 +84,38 @@ describe('the page in a browser', () => {
     expect(shown).toBeGreaterThanOrEqual(0);
     expect(shown).toBeLessThan(100);
   });
+});
+
+describe('the page of a report', () => {
+  for (const [name, html, media, width] of [
+    ['aging', AGING, 'screen', 1000],
+    ['aging', AGING, 'screen', 390],
+    // Letter without its margins.
+    ['aging', AGING, 'print', 700],
+    ['production', PRODUCTION, 'screen', 1000],
+    ['production', PRODUCTION, 'screen', 390],
+    ['production', PRODUCTION, 'print', 700],
+    ['collections', officeHtml(COLLECTIONS), 'screen', 1000],
+    ['collections', officeHtml(COLLECTIONS), 'screen', 390],
+    // Landscape; a wider table is printed smaller, down to half its size.
+    ['collections', officeHtml(COLLECTIONS), 'print', 1440],
+  ] as const) {
+    browserTest(`${name}: asks for nothing, complains of nothing and fits into ${width} px (${media})`, async () => {
+      const page = await newPage(width);
+      const seen: string[] = [];
+      page.on('request', (request) => seen.push(request.url()));
+      page.on('console', (message) => seen.push(message.text()));
+      page.on('pageerror', (error) => seen.push(error.message));
+      await page.emulateMedia({ media });
+      await page.setContent(html, { waitUntil: 'load' });
+      const wide = await page.evaluate('document.documentElement.scrollWidth');
+      const styled = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+      const [bold, charts] = [await page.locator('b').count(), await page.getByRole('img').count()];
+      await page.close();
+      expect(seen.filter((each) => !each.startsWith('data:'))).toEqual([]);
+      expect(wide).toBeLessThanOrEqual(width);
+      expect(styled).toBe('rgb(255, 255, 255)');
+      expect({ bold, charts }).toEqual({ bold: 0, charts: 1 });
+    });
+  }
 });
