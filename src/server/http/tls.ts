@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions, Server } from 'node:tls';
 import { isOpenToOthers } from '../../filesystem/private.ts';
@@ -45,6 +46,10 @@ export async function readTls({ cert, key, clientCa }: TlsFiles): Promise<TlsOpt
     ...(clientCa !== undefined && clientTls(await readAuthorities(clientCa))),
   };
   try {
+    // A context compares a certificate with a key of the same algorithm alone; others it keeps for another certificate.
+    if (!new X509Certificate(options.cert).checkPrivateKey(createPrivateKey(options.key))) {
+      throw new Error('the key is not that of the certificate');
+    }
     createSecureContext(options);
   } catch (cause) {
     throw new StoreUnusable(
