@@ -5,9 +5,7 @@ import { expect, test } from 'vitest';
 import { isRunning } from '../../support/processes.ts';
 import { molarIn } from '../inprocess.ts';
 import { molar, PATIENT, RUN, serve, workplace, writeFixture } from '../molar.ts';
-import { Connection, onSqlite, onStores, processesOf, together } from './together.ts';
-
-const TAG = (tagText: string) => ({ tagText, tagType: 'PAYMENT_TAG', isPredefined: false });
+import { Connection, onSqlite, onStores, openConnections, processesOf, TAG, together } from './together.ts';
 
 await onStores('a server of two processes (D59)', (newPlace) => {
   test('drops nothing when it is asked to end, and leaves nothing behind', async () => {
@@ -64,31 +62,14 @@ await onStores('a server of two processes (D59)', (newPlace) => {
 });
 
 onSqlite('a server of two processes (D59)', (newPlace) => {
-  test('leaves it to the process that was started to end, whoever else gets the signal', async () => {
-    const { served, connections, end } = await together(await newPlace());
+  test('ends with the process that was started, and by no other signal; the next one has its port and data', async () => {
+    const { served, path, data, end } = await together(await newPlace());
     try {
-      for (const pid of processesOf(served))
-        for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.kill(pid, signal);
-      for (const connection of connections) expect((await connection.read('/api/v1/patients')).status).toBe(200);
-      // As a terminal does at Ctrl-C.
-      for (const pid of processesOf(served)) process.kill(pid, 'SIGINT');
-      expect(await served.stop('SIGINT')).toBe(0);
-    } finally {
-      await end();
-    }
-  });
-
-  test('that cannot start says why as one process does, with the same exit code', async () => {
-    // Whoever holds the port and the data may be one process.
-    const { served, path, data, end } = await together(await newPlace(), [], 1);
-    const { port } = new URL(served.url);
-    const other = ['--database', 'postgres://nobody@127.0.0.1:1/none', '--files', 'f'];
-    try {
+      const { port } = new URL(served.url);
+      // What cannot start says why as one process does: before it begins, and when its processes have begun.
       for (const args of [
         ['--data', 'other', '--port', port],
-        ['--data', 'missing', '--import', 'nosuch.ndjson', '--port', '0'],
-        [...other, '--port', '0'],
-        [...data, '--port', '0'],
+        ['--database', 'postgres://nobody@127.0.0.1:1/none', '--files', 'f', '--port', '0'],
       ]) {
         const line = ['serve', ...args, '--log-level', 'silent'];
         const alone = await molarIn(path, line);
@@ -96,13 +77,31 @@ onSqlite('a server of two processes (D59)', (newPlace) => {
         expect(both).toEqual(alone);
         expect(both.code).not.toBe(0);
       }
+      const processes = processesOf(served);
+      expect(processes).toHaveLength(2);
+      await served.stop('SIGKILL');
+      await expect.poll(() => processes.filter(isRunning)).toEqual([]);
+      const next = await serve(path, [...data, '--workers', '2', '--port', port]);
+      try {
+        for (const pid of processesOf(next))
+          for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.kill(pid, signal);
+        for (const connection of await openConnections(next.url)) {
+          expect((await connection.read('/api/v1/patients')).status).toBe(200);
+          connection.close();
+        }
+        // As a terminal does at Ctrl-C.
+        for (const pid of processesOf(next)) process.kill(pid, 'SIGINT');
+        expect(await next.stop('SIGINT')).toBe(0);
+      } finally {
+        await next.stop('SIGKILL');
+      }
     } finally {
       await end();
     }
   });
 });
 
-test('a server in memory keeps what it has when its processes are replaced, and nothing after its end', async () => {
+test('a server in memory goes on when its processes are killed, with what it has, and nothing is left after its end', async () => {
   const { path, remove } = await workplace();
   const temporary = join(path, 'temporary');
   try {
@@ -113,7 +112,14 @@ test('a server in memory keeps what it has when its processes are replaced, and 
     const connection = new Connection(served.url);
     expect((await connection.ask('POST', '/api/v1/transactiontags', { body: TAG('Kept') })).status).toBe(201);
     connection.close();
+    for (const pid of processesOf(served)) process.kill(pid, 'SIGSTOP');
+    const waiting = Array.from({ length: 20 }, () => new Connection(served.url).read('/healthz'));
+    // So long that they have been given away: the process that accepts them works on.
+    await sleep(300);
     for (const pid of processesOf(served)) process.kill(pid, 'SIGKILL');
+    // Connections that were given and not taken are closed, too.
+    const ends = await Promise.all(waiting.map((each) => each.then(({ status }) => status).catch(() => 0)));
+    expect(ends.filter((status) => ![0, 200, 503].includes(status))).toEqual([]);
     const after = async () =>
       (await new Connection(served.url).read('/api/v1/transactiontags').catch(() => undefined))?.body;
     await expect.poll(after).toContain('"Kept"');

@@ -8,6 +8,9 @@ import { ORGANIZATION, type Served, serve, TOKEN, workplace, writeFixture } from
 
 export const HEADERS = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
 
+/** What makes a tag, with a text of its own. */
+export const TAG = (tagText: string) => ({ tagText, tagType: 'PAYMENT_TAG', isPredefined: false });
+
 /** So many that every process has some, whichever it is that is given more of them. */
 const CONNECTIONS = 6;
 
