@@ -10,8 +10,8 @@ import { type Served, serve, TOKEN, workplace } from '../molar.ts';
 const ORGANIZATIONS = ['one', 'two', 'three', 'four'].map((name) => `org-${name}`);
 
 /** Clients of each organization, and what each asks for: every other request is a write. */
-const CLIENTS = 3;
-const REQUESTS = 60;
+const CLIENTS = 2;
+const REQUESTS = 40;
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let database: TestDatabase | undefined;

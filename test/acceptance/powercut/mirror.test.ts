@@ -12,7 +12,7 @@ let service: Faithful;
 let place: Place;
 
 beforeAll(async () => {
-  service = await startFaithful({ seed: 'power', moods: { pageCap: 40 }, practice: { patients: 120 } });
+  service = await startFaithful({ seed: 'power', moods: { pageCap: 20 }, practice: { patients: 45, documents: 6 } });
   place = await powerPlace();
 });
 

@@ -31,9 +31,9 @@ export type ImageUpload = Omit<Upload, 'content'>;
 
 export async function imageUploads(): Promise<ImageUpload[]> {
   const images = [
-    ['JPEG', 320, 200, 0.5],
-    ['PNG', 200, 320, 1.5],
-    ['GIF', 300, 300, 0.25],
+    ['JPEG', 160, 100, 0.5],
+    ['PNG', 100, 160, 1.5],
+    ['GIF', 120, 120, 0.25],
   ] as const;
   return Promise.all(
     images.map(async ([mimeType, width, height, ratio]) => {
