@@ -2,15 +2,25 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { AUTHORITY, CertificateFolder, hasOpenssl, SERVER } from '../support/certificates.ts';
-import { postgresTest } from '../support/postgres.ts';
+import { postgresTest, type TestDatabase, testDatabase } from '../support/postgres.ts';
 import { molarIn } from './inprocess.ts';
-import { molar, workplace } from './molar.ts';
+import { workplace } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 let certificates: CertificateFolder;
 let tunnel: Server | undefined;
+let database: TestDatabase | undefined;
+
+afterAll(() => database?.drop());
+
+/** The tables are made once: how a database is reached does not depend on what is in it. */
+const reachTest = (...[name, run]: Parameters<typeof postgresTest>) =>
+  postgresTest(name, run, async () => {
+    database ??= await testDatabase();
+    return { ...database, drop: async () => {} };
+  });
 
 beforeEach(async () => {
   place = await workplace();
@@ -58,11 +68,16 @@ function at(url: string, host: string, port: number | string, more = ''): string
   return changed.href + more;
 }
 
-/** By the program where the environment, which the driver reads too, says something. */
-async function migrate(url: string, env?: Readonly<Record<string, string>>) {
-  const run = env === undefined ? molarIn : molar;
-  const { code, stderr } = await run(place.path, ['server', 'migrate-schema', '--database', url, '--json'], env);
-  return { code, message: stderr };
+/** `env` is that of this process, too, in which the driver reads it. */
+async function migrate(url: string, env: Readonly<Record<string, string>> = {}) {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  try {
+    const words = ['server', 'migrate-schema', '--database', url, '--json'];
+    const { code, stderr } = await molarIn(place.path, words, env);
+    return { code, message: stderr };
+  } finally {
+    vi.unstubAllEnvs();
+  }
 }
 
 const DONE = { code: 0, message: '' };
@@ -71,7 +86,7 @@ const refused = (...words: readonly string[]) => ({
   message: expect.stringMatching(words.join('[\\s\\S]*')),
 });
 
-postgresTest(
+reachTest(
   'a database on another machine that does not speak TLS is refused unless the address says so',
   async ({ url }) => {
     const remote = at(url, REMOTE, new URL(url).port || 5432);
@@ -90,7 +105,7 @@ describe('the certificate of a database', () => {
     certificates.make('other', '/CN=Other', AUTHORITY);
   });
 
-  postgresTest('on another machine is of a known authority and for its host', async ({ url }) => {
+  reachTest('on another machine is of a known authority and for its host', async ({ url }) => {
     certificates.make('database', '/CN=db', SERVER.replace('127.0.0.1', REMOTE), 'authority');
     const remote = at(url, REMOTE, await tunnelTo(url, 'database'));
     const root = join(place.path, 'authority.pem');
@@ -109,7 +124,7 @@ describe('the certificate of a database', () => {
     );
   });
 
-  postgresTest('that is for another host is taken only where the address says so', async ({ url }) => {
+  reachTest('that is for another host is taken only where the address says so', async ({ url }) => {
     certificates.make('database', '/CN=db', SERVER.replace('IP:127.0.0.1', 'DNS:db.example'), 'authority');
     const local = at(url, '127.0.0.1', await tunnelTo(url, 'database'));
     const root = `&sslrootcert=${join(place.path, 'authority.pem')}`;
@@ -121,7 +136,7 @@ describe('the certificate of a database', () => {
     expect(await migrate(`${local}&sslmode=require`)).toEqual(DONE);
   });
 
-  postgresTest('that has expired is refused', async ({ url }) => {
+  reachTest('that has expired is refused', async ({ url }) => {
     certificates.make('database', '/CN=db', SERVER, 'authority', 0);
     const local = at(url, '127.0.0.1', await tunnelTo(url, 'database'));
     const root = join(place.path, 'authority.pem');

@@ -37,14 +37,11 @@ const inFolder = (name: string) => join(place.path, 'd', name);
 /** What tells of a server, or asks it to end. */
 const marks = async () => (await readdir(join(place.path, 'd'))).filter((name) => /^server\.(?:json|stop)/.test(name));
 
-test.each([
-  ['one process', [], stop],
-  // By the program, as which the command ends when the server has.
-  ['two processes', ['--workers', '2'], (...more: string[]) => molar(place.path, [...STOP, ...more])],
-])('a server of %s ends in order, and has ended when the command has', async (_, args, stopBy) => {
+test('a server of two processes ends in order, and has ended when the command has', async () => {
   expect(await stop()).toMatchObject({ code: 9, stderr: expect.stringContaining('No such data folder: d.') });
-  const { child, url } = await served('--data', 'd', ...args);
-  const stopped = await stopBy('--json');
+  const { child, url } = await served('--data', 'd', '--workers', '2');
+  // By the program, as which the command ends when the server has.
+  const stopped = await molar(place.path, [...STOP, '--json']);
   expect(stopped).toMatchObject({
     code: 0,
     stderr: expect.stringContaining(`Waiting until the server (process ${child.pid})`),
@@ -91,46 +88,40 @@ test('a request that has begun is finished, and the command waits for it', async
   expect(await command).toMatchObject({ code: 0, stdout: expect.stringContaining(`has ended (process ${child.pid})`) });
 });
 
-test('what a killed server left behind is no server, and stops no later one', async () => {
+/** Asks a server that hangs to end; answers the command once the server could know. */
+async function askHanging({ child }: Served): Promise<ReturnType<typeof start>> {
+  child.kill('SIGSTOP');
+  const command = start(place.path, STOP);
+  await expect.poll(marks).toContainEqual(expect.stringMatching(/^server\.stop-/));
+  return command;
+}
+
+test('a server that dies meanwhile is not said to have ended in order, and what it left stops no later one', async () => {
   const killed = await served('--data', 'd');
   const { id } = JSON.parse(await readFile(inFolder('server.json'), 'utf8'));
+  const command = await askHanging(killed);
+  const [said, ended] = [text(command.stderr), exit(command)];
   await killed.stop('SIGKILL');
+  expect(await ended).toBe(8);
+  expect(await said).toContain('The server ended before it had finished');
+  expect(await marks()).toEqual(['server.json']);
   expect(await stop()).toMatchObject({ code: 4 });
   await writeFile(inFolder(`server.stop-${id}`), '');
   const next = await served('--data', 'd');
   expect(await marks()).toEqual(['server.json']);
   // An id of its own, so that nothing that is left over can mean it.
   expect(JSON.parse(await readFile(inFolder('server.json'), 'utf8'))).not.toMatchObject({ id });
-  expect(await stop()).toMatchObject({ code: 0 });
-  expect(await exit(next.child)).toBe(0);
-});
 
-test('a server that dies meanwhile is not said to have ended in order', async () => {
-  const { child } = await served('--data', 'd');
-  child.kill('SIGSTOP');
-  const command = start(place.path, STOP);
-  const [said, ended] = [text(command.stderr), exit(command)];
-  await expect.poll(marks).toContainEqual(expect.stringMatching(/^server\.stop-/));
-  child.kill('SIGKILL');
-  expect(await ended).toBe(8);
-  expect(await said).toContain('The server ended before it had finished');
-  expect(await marks()).toEqual(['server.json']);
-});
-
-test('Ctrl-C ends the waiting for a server that hangs, as does a time limit; the server ends when it can', async () => {
-  const { child } = await served('--data', 'd');
-  child.kill('SIGSTOP');
-  const command = start(place.path, STOP);
-  const ended = exit(command);
-  await expect.poll(marks).toContainEqual(expect.stringMatching(/^server\.stop-/));
-  command.kill('SIGINT');
-  expect(await ended).toBe(130);
-  expect(child.exitCode).toBeNull();
+  // Ctrl-C ends the waiting for a server that hangs, as does a time limit; the server ends when it can.
+  const interrupted = await askHanging(next);
+  interrupted.kill('SIGINT');
+  expect(await exit(interrupted)).toBe(130);
+  expect(next.child.exitCode).toBeNull();
   const late = await stop('--timeout', '1');
   expect(late).toMatchObject({ code: 7, stdout: '' });
-  expect(late.stderr).toContain(`No server has taken notice within 1 s (process ${child.pid}).`);
-  child.kill('SIGCONT');
-  expect(await exit(child)).toBe(0);
+  expect(late.stderr).toContain(`No server has taken notice within 1 s (process ${next.child.pid}).`);
+  next.child.kill('SIGCONT');
+  expect(await exit(next.child)).toBe(0);
   expect(await marks()).toEqual([]);
 });
 
