@@ -7,7 +7,7 @@ import { freePorts, testPostgres } from '../../support/services.ts';
 import { molarIn } from '../inprocess.ts';
 import { ORGANIZATION, PATIENT, type Served, serve, TOKEN, workplace, writeFixture } from '../molar.ts';
 
-const CALLERS = 6;
+const CALLERS = 12;
 
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'organization-id': ORGANIZATION };
 
@@ -51,7 +51,7 @@ async function call(url: string, caller: number, answers: Answers, signal: Abort
     answers.count++;
     if (answer.status !== 200) answers.failures.push(`${answer.status} ${answer.text}`);
     // Callers are there all the time that the servers take; they need not ask as fast as they can.
-    await sleep(20);
+    await sleep(10);
   }
   await dispatcher.close();
 }

@@ -10,7 +10,7 @@ import { type LastResponse, listen } from './reader.ts';
 import { Cluster, whileKilling } from './servers.ts';
 import { type Acknowledged, expectRecords, write } from './writers.ts';
 
-const WRITERS = 5;
+const WRITERS = 8;
 /** What writers do at least; they go on until servers were killed so often. */
 const ROUNDS = 30;
 const KILLS = 3;

@@ -14,7 +14,7 @@ export interface Acknowledged {
 }
 
 /** Milliseconds between two rounds of a writer: how long it writes is a matter of the kills, not of its speed. */
-const PAUSE = 40;
+const PAUSE = 20;
 
 /**
  * One client: makes tags and changes a patient of its own, one request after another, until as many rounds of both as

@@ -9,7 +9,7 @@ import { Connection, onStores, processesOf, together } from './together.ts';
 const WRITERS = 4;
 /** What writers do at least; they go on until so many processes were killed. */
 const ROUNDS = 5;
-const KILLS = 2;
+const KILLS = 3;
 const READERS = 3;
 
 /** How a read was answered that was sent again and again while processes were killed. */
@@ -53,11 +53,10 @@ await onStores('processes of a server that are killed', (newPlace) => {
       const readers = Array.from({ length: READERS }, (_, reader) => read(served.url, reader, reads, reading.signal));
       const killed = new Set<number>();
       const killing = (async () => {
-        while (killed.size < KILLS) {
-          await sleep(400);
+        for (let at = 0; killed.size < KILLS; at++) {
+          await sleep(200);
           const running = processesOf(served).filter((pid) => !killed.has(pid));
-          // The older one: first the process that writes to SQLite, then the one that only reads.
-          const [next] = running;
+          const next = running[at % running.length];
           // Not before those that were killed are replaced: something is to be written, too.
           if (next === undefined || running.length < 2 || !(await isReady(served.url))) continue;
           process.kill(next, 'SIGKILL');
