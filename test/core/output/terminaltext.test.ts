@@ -9,6 +9,7 @@ import {
   terminalText,
   wrapText,
 } from '../../../src/core/output/terminaltext.ts';
+import { anyCharacter } from '../../support/characters.ts';
 
 describe('terminalText', () => {
   it.each([
@@ -28,7 +29,7 @@ describe('terminalText', () => {
 
   it('never has a control character', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
         expect(terminalText(text)).not.toMatch(/\p{Cc}|[\u2028-\u202e\u2066-\u2069]/u);
       }),
     );
@@ -49,7 +50,7 @@ describe('terminalLines', () => {
 describe('terminalJson', () => {
   it('has the same values, and line feeds as the only control characters', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), (value) => {
+      fc.property(fc.dictionary(fc.string({ unit: anyCharacter }), fc.string({ unit: anyCharacter })), (value) => {
         const text = terminalJson(JSON.stringify(value, null, 2));
         expect(JSON.parse(text)).toEqual(value);
         expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}|[\u2028-\u202e\u2066-\u2069]/u);

@@ -2,6 +2,7 @@ import { basename, join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FileNames, isFileName, markedName, safeFileName } from '../../../../src/core/documents/downloads/filenames.ts';
+import { anyCharacter } from '../../../support/characters.ts';
 
 const safe = (name: string) => safeFileName(name, 'document-7');
 
@@ -54,7 +55,7 @@ describe('a file name made of a stored name', () => {
     const nasty = fc.string({
       unit: fc.oneof(
         fc.constantFrom('.', '/', '\\', '-', ' ', '~', ':', '\0', 'a', '\ud800'),
-        fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+        fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
       ),
       maxLength: 400,
     });
@@ -103,7 +104,7 @@ const nasty = fc.string({
       '.json',
       '\u202e',
     ),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
   ),
   maxLength: 300,
 });
