@@ -19,7 +19,6 @@ const CHECKSUM = 201;
 /** What one coding makes of bytes, by its name; Zstandard where this Node has it. */
 const CODINGS: readonly (readonly [string, Encode])[] = [
   ['gzip', (plain) => gzipSync(plain)],
-  ['x-gzip', (plain) => gzipSync(plain)],
   ['deflate', (plain) => deflateSync(plain)],
   ['br', (plain) => brotliCompressSync(plain)],
   ...(zstdCompressSync === undefined
@@ -27,8 +26,8 @@ const CODINGS: readonly (readonly [string, Encode])[] = [
     : ([['zstd', (plain: Uint8Array) => zstdCompressSync(plain, { params: { [CHECKSUM]: 1 } })]] as const)),
 ];
 
-/** A text that is compressed to some hundred packets' worth of bytes, with characters of several bytes. */
-const TEXT = Array.from({ length: 20_000 }, (_, index) => `${(index * 7919) % 10_007} Zoë Ashbourne\n`).join('');
+/** A text that is compressed to some twenty packets' worth of bytes, with characters of several bytes. */
+const TEXT = Array.from({ length: 5000 }, (_, index) => `${(index * 7919) % 10_007} Zoë Ashbourne\n`).join('');
 
 /** How cut and damaged data is told; the decoder of Zstandard takes a cut for the end, and the text is not whole then. */
 const BROKEN = /^The response (?:was cut off or damaged \([\w-]+\)|is not an API envelope)\. \(HTTP 200\)$/;
@@ -119,11 +118,11 @@ describe.each(CODINGS)('an answer in %s', (name, encode) => {
   });
 
   it('is given up for good where it expands without end, long before it is read', async () => {
-    const zeros = await compressedZeros(name, 200);
+    const zeros = await compressedZeros(name, 48);
     const { end, failure, read } = await received(name, inPieces(zeros, 1000));
     expect(end).toEqual(lost(true));
     expect(failure?.message).toBe('The response is more than 1000 times larger than its compressed form. (HTTP 200)');
-    expect(read.bytes).toBeLessThan(100_000);
+    expect(read.bytes).toBeLessThan(20_000);
   });
 });
 
@@ -152,6 +151,7 @@ describe('an answer', () => {
     ['no coding', undefined, plain],
     ['an empty name', '', plain],
     ['identity', 'identity', plain],
+    ['the old name of gzip', 'x-gzip', gzipSync(plain)],
     ['identity beside another', 'identity, gzip', gzipSync(plain)],
     ['two codings, the first applied first', 'gzip, br', brotliCompressSync(gzipSync(plain))],
     ['the same one twice', 'gzip, gzip', gzipSync(gzipSync(plain))],
@@ -188,7 +188,7 @@ describe('an answer', () => {
   });
 
   it('is given up for good where one bomb is inside another', async () => {
-    const bytes = gzipSync(await compressedZeros('gzip', 200));
+    const bytes = gzipSync(await compressedZeros('gzip', 48));
     const { end, failure } = await received('gzip, gzip', [bytes]);
     expect(end).toEqual(lost(true));
     expect(failure?.message).toContain('1000 times larger');
