@@ -8,9 +8,18 @@ const nextTurn = setImmediate;
 /** Turns of the event loop in which nothing is under way, after which everybody waits for time to pass. */
 const QUIET_TURNS = 4;
 
+/**
+ * Milliseconds between two looks at what other processes may have done: there are none, and to look every second, as a
+ * server does, would be most of the work of its day.
+ */
+const LOOK_MS = 60_000;
+
 /** Has the whole process live on virtual time, from `start` in UTC milliseconds, until `stopVirtualTime`. */
 export function startVirtualTime(start: number): void {
   vi.useFakeTimers({ now: start, toFake: [...VIRTUAL] });
+  const { setInterval: repeat } = globalThis;
+  globalThis.setInterval = ((work: () => void, milliseconds: number) =>
+    repeat(work, Math.max(milliseconds, LOOK_MS))) as typeof setInterval;
 }
 
 export function stopVirtualTime(): void {
