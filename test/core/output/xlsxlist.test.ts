@@ -68,17 +68,16 @@ describe('lists within records', () => {
   });
 
   it('gives every entry of many records to its record', async () => {
-    const records = Array.from({ length: 1500 }, (_, id) => ({
+    const records = Array.from({ length: 500 }, (_, id) => ({
       id: id + 1,
       phones: Array.from({ length: (id * 7) % 5 }, (_phone, at) => phone(at, `${id}-${at}`)),
     }));
-    const pages = [records.slice(0, 600), records.slice(600)];
+    const pages = [records.slice(0, 200), records.slice(200)];
     const sheets = await sheetsOf(pages, { folder: folder(), columns: columnsOf(patientFields, ['id', 'phones']) });
     const beside = sheets.patients?.slice(1).map(([id, ...phones]) => ({ id, numbers: phones.filter(Boolean) }));
-    const below = records.map(({ id }) => {
-      const own = sheets.phones?.slice(1).filter(([parent]) => parent === String(id));
-      return { id: String(id), numbers: own?.map((row) => row[3]) };
-    });
+    const numbers = new Map(records.map(({ id }) => [String(id), [] as unknown[]]));
+    for (const [parent, , , number] of sheets.phones?.slice(1) ?? []) numbers.get(String(parent))?.push(number);
+    const below = [...numbers].map(([id, numbers]) => ({ id, numbers }));
     const wanted = records.map(({ id, phones }) => ({ id: String(id), numbers: phones.map(({ number }) => number) }));
     expect(beside).toEqual(wanted);
     expect(below).toEqual(wanted);
