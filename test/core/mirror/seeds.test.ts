@@ -3,9 +3,9 @@ import { type Moods, moodsOf, PLAIN } from '../../faithful/moods.ts';
 import { Draws } from '../../faithful/random.ts';
 import { CHOSEN, faultRate } from './seeds.ts';
 
-/** Numbers from a range, which no few seeds have all of. */
-const RANGES: readonly string[] = ['pageCap', 'clockAhead'];
-const MOODS = Object.keys(PLAIN).filter((name) => !RANGES.includes(name)) as (keyof Moods)[];
+/** Numbers from a range, which no few seeds have all of, and what is always the same in these runs. */
+const LEFT_OUT: readonly string[] = ['pageCap', 'clockAhead', 'encoding'];
+const MOODS = Object.keys(PLAIN).filter((name) => !LEFT_OUT.includes(name)) as (keyof Moods)[];
 
 /** The values of each mood in some seeds. */
 function valuesIn(seeds: readonly string[]): Record<string, string[]> {

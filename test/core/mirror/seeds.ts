@@ -25,7 +25,15 @@ const FEW = {
   ...{ patients: 28, plans: 12, reasons: 6, tags: 10, transactions: 36 },
 };
 
-/** A service of that practice with the moods of a seed, and faults in some; `draws` begins with those. */
+/**
+ * A service of that practice with the moods of a seed, and faults in some; `draws` begins with those. Nothing is
+ * compressed: what a mirror asks goes through the transport, of which other random runs have that mood.
+ */
 export function driveSeed(seed: string, draws: Draws): Promise<Driven> {
-  return drive({ seed, moods: moodsOf(seed), faults: faultsOf(seed, faultRate(draws)), practice: FEW });
+  return drive({
+    seed,
+    moods: { ...moodsOf(seed), encoding: 'identity' },
+    faults: faultsOf(seed, faultRate(draws)),
+    practice: FEW,
+  });
 }
