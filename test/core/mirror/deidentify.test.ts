@@ -158,25 +158,23 @@ describe('a de-identified mirror', () => {
       if (draws.chance(0.3)) await changeSomething(service, draws);
       return how === 'the stream' ? url : url.replace('/stream', '/nothing');
     });
-    for (let round = 0; round < (how === 'the stream' ? 2 : 1); round++) {
-      for (let change = 0; change < 8; change++) await changeSomething(service, draws);
-      const busy = await sync([], { openNetwork: meanwhile });
-      expect(busy.exitCode, busy.stderr).toBe(0);
-      const { exitCode, stderr } = await sync([], { openNetwork: network });
-      expect(exitCode, stderr).toBe(0);
-      const fresh = join(folder, `fresh${round}.db`);
-      expect(await sync(['--deidentify', key], {}, fresh)).toMatchObject({ exitCode: 0 });
-      // Without the stream nothing tells whom a patient has referred.
-      const { patient_referred_patients: here, ...content } = contentOf(file);
-      const { patient_referred_patients: there, ...wanted } = contentOf(fresh);
-      expect(content).toEqual(wanted);
-      if (how === 'the stream') expect(here).toEqual(there);
-      const again = await sync([], { openNetwork: network });
-      const changed = again.json.resources.filter(
-        ({ added, changed, deleted }: Record<string, number>) => added || changed || deleted,
-      );
-      expect(changed).toEqual([]);
-    }
+    for (let change = 0; change < 8; change++) await changeSomething(service, draws);
+    const busy = await sync([], { openNetwork: meanwhile });
+    expect(busy.exitCode, busy.stderr).toBe(0);
+    const { exitCode, stderr } = await sync([], { openNetwork: network });
+    expect(exitCode, stderr).toBe(0);
+    const fresh = join(folder, 'fresh.db');
+    expect(await sync(['--deidentify', key], {}, fresh)).toMatchObject({ exitCode: 0 });
+    // Without the stream nothing tells whom a patient has referred.
+    const { patient_referred_patients: here, ...content } = contentOf(file);
+    const { patient_referred_patients: there, ...wanted } = contentOf(fresh);
+    expect(content).toEqual(wanted);
+    if (how === 'the stream') expect(here).toEqual(there);
+    const again = await sync([], { openNetwork: network });
+    const changed = again.json.resources.filter(
+      ({ added, changed, deleted }: Record<string, number>) => added || changed || deleted,
+    );
+    expect(changed).toEqual([]);
   });
 
   it('goes on with a load that was cut off', async () => {
@@ -243,12 +241,11 @@ describe('a de-identified mirror', () => {
     damaged.close();
     // What has changed since the last sync is no difference.
     await service.call('PUT', `/patients/${PATIENTS.ann}`, { body: { gender: 'O' } });
-    const found = await verify();
-    expect(found.exitCode).toBe(9);
+    const found = await verify(['--repair']);
+    expect(found.exitCode, found.stderr).toBe(0);
     const different = found.json.resources.flatMap(({ different }: { different: unknown[] }) => different);
     expect(different).toEqual([{ id: String(pseudonym), fields: ['state'] }]);
-    expect(found.json.differences).toBe(2);
-    expect(await verify(['--repair'])).toMatchObject({ exitCode: 0 });
+    expect(found.json).toMatchObject({ differences: 2, repaired: 2 });
     // When a row was mended tells no more than the year.
     const year = `${thisYear()}-01-01T00:00:00.000Z`;
     const times = 'SELECT _synced_at AS at FROM patients UNION SELECT _synced_at FROM transactions';
