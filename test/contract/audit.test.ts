@@ -1,16 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { verifyLog } from '../../src/server/audit/verify.ts';
 import { type Called, rowOf, rowsOf, type WireRecord } from '../support/calls.ts';
-import { NOWHERE, PATIENTS, TOKENS } from '../support/ids.ts';
+import { NOWHERE, ORGANIZATION, PATIENTS, TOKENS } from '../support/ids.ts';
 import { appointmentFixture } from '../support/resources/appointments.ts';
 import { sharedService, type TestService } from '../support/service.ts';
 import { cases } from '../support/store.ts';
 import { callSample, operations, operationsThat, sample, type TestedOperation } from './operations.ts';
+import { some } from './probes.ts';
 import { ascending, type Entry, entriesOf, whose } from './trail.ts';
 
 const shared = sharedService();
-/** One that delivers nothing: deliveries are noted when they are sent, which is behind the answer. */
-const quiet = sharedService();
 /** The records of this one do not stay as they were imported. */
 const changed = sharedService();
 
@@ -29,10 +28,19 @@ async function entryOfRead(
   const [entry, ...others] = entries.filter(({ via }) => via === null);
   expect(others).toEqual([]);
   expect(answer?.status, answer?.text).toBe(200);
+  // A delivery is noted when it is sent, which is behind the answer.
+  if (operation.shape === 'async') await service.service.deliveries.idle();
   const asked = { operation: operation.id, request_id: answer?.headers['x-request-id'] };
   expect(entry).toMatchObject({ ...FROM_A_TOKEN, ...asked });
   return { entry: entry as Entry, answer: answer as Called };
 }
+
+/** The first shows what a store has to do with it. */
+const QUERIES = [
+  ['a page behind an id', { lastId: 1, pageSize: 2 }],
+  ['a list', {}],
+  ['the second page', { page: 2, pageSize: 2 }],
+].slice(0, cases(3, 1)) as [name: string, query: { page?: number }][];
 
 const disclosed = ({ ids, patients }: Entry) => ({ ids, patients });
 
@@ -43,15 +51,10 @@ describe.each(operations('list', 'async').filter(([, { resource }]) => !resource
     patients: whose(resource.name, rows),
   });
 
-  it.each([
-    ['a list', {}],
-    ['its first page', { page: 1, pageSize: 2 }],
-    ['its second page', { page: 2, pageSize: 2 }],
-    ['a page behind an id', { lastId: 1, pageSize: 2 }],
-  ])('notes before the answer exactly what %s held', async (_name, query) => {
+  it.each(QUERIES)('notes before the answer exactly what %s held', async (_name, query) => {
     const { entry, answer } = await entryOfRead(shared, tested, () => callSample(shared, tested, { query }));
     const rows = rowsOf(answer);
-    expect(rows.length).toBeGreaterThan('page' in query && query.page === 2 ? -1 : 0);
+    expect(rows.length).toBeGreaterThan(query.page === 2 ? -1 : 0);
     expect(disclosed(entry)).toEqual(told(rows));
     expect(entry.record_count).toBe(rows.length);
   });
@@ -77,7 +80,7 @@ describe.each(operations('list', 'async').filter(([, { resource }]) => !resource
 });
 
 describe.each(operations('get'))('%s', (_id, tested) => {
-  it.each(tested.fixture.records.slice(0, cases(20, 2)).map((record) => [record.id, record] as const))(
+  it.each(tested.fixture.records.slice(0, cases(20, 1)).map((record) => [record.id, record] as const))(
     'notes record %s',
     async (id, record) => {
       const { entry } = await entryOfRead(shared, tested, () => callSample(shared, tested, { id }));
@@ -165,10 +168,9 @@ async function entryOfWrite(service: TestService, tested: TestedOperation, write
     answer = await write();
   });
   expect(answer?.status, answer?.text).toBe(tested.operation.success);
-  for (const entry of entries) {
-    expect(entry).toMatchObject({ ...FROM_A_TOKEN, request_id: answer?.headers['x-request-id'] });
-    expect(entry.operation).toMatch(/\.(create|update|delete)$/);
-  }
+  const operation = expect.stringMatching(/\.(create|update|delete)$/);
+  const asked = { ...FROM_A_TOKEN, operation, request_id: answer?.headers['x-request-id'] };
+  for (const entry of entries) expect(entry).toMatchObject(asked);
   const id = answeredBy(tested, answer as Called);
   const { name } = tested.resource;
   const entry = entries.find(({ operation, ids }) => operation.startsWith(`${name}.`) && ids.includes(id));
@@ -182,13 +184,15 @@ const WRITES = operationsThat(({ method }) => method !== 'GET').toSorted(
   ([, { operation: a }], [, { operation: b }]) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'),
 );
 
-for (const token of [TOKENS.full, TOKENS.write]) {
+for (const token of [TOKENS.full, TOKENS.write].slice(0, cases(2, 1))) {
   describe(`a write by ${token}`, { shuffle: false }, () => {
     const service = sharedService();
     it.each(WRITES)('notes the record that it answered, and whose it is: %s', async (_id, tested) => {
       const { answer, id } = await entryOfWrite(service, tested, () => callSample(service, tested, { token }));
       // Those who may not read get the id alone (D57).
       if (token === TOKENS.write) expect(answer.body.data).toEqual({ id });
+    });
+    afterAll(async () => {
       await service.service.store.sequenceEntries();
       expect((await verifyLog(service.service.store.read)).problems).toEqual([]);
     });
@@ -197,8 +201,7 @@ for (const token of [TOKENS.full, TOKENS.write]) {
 
 describe.each(operationsThat(({ method }) => method === 'POST'))('%s', (id, tested) => {
   it.each([TOKENS.full, TOKENS.write])('notes each replay by an Idempotency-Key for %s', async (token) => {
-    const { body } = sample(tested);
-    const options = { token, body, headers: { 'idempotency-key': `${token}-${id}` } };
+    const options = { token, body: sample(tested).body, headers: { 'idempotency-key': `${token}-${id}` } };
     const first = await callSample(changed, tested, options);
     const answered = answeredBy(tested, first);
     const patients = whose(tested.resource.name, [(await storedRecords(changed, tested)).get(answered) as WireRecord]);
@@ -216,21 +219,18 @@ describe.each(operationsThat(({ method }) => method === 'POST'))('%s', (id, test
 });
 
 describe('a token that may not read any more', () => {
-  const service = sharedService();
-  const allow = (...scopes: string[]) => {
-    const text = `UPDATE access_tokens SET scopes = '${JSON.stringify(scopes)}'`;
-    return service.service.store.write((tx) => tx.run({ sql: text, text, values: [] }));
-  };
+  const token = 'token-that-is-narrowed';
+  const line = { type: 'AccessToken', token, organizations: [ORGANIZATION] };
+  const allow = (...scopes: string[]) => changed.import([{ ...line, scopes }]);
 
   it.each(operationsThat(({ method }) => method === 'POST'))(
     'gets no more than the id from a replay (D57): %s',
     async (id, tested) => {
-      const { body } = sample(tested);
-      const options = { body, headers: { 'idempotency-key': `narrowed-${id}` } };
+      const options = { token, body: sample(tested).body, headers: { 'idempotency-key': `narrowed-${id}` } };
       await allow('model:read', 'model:write');
-      const answered = answeredBy(tested, await callSample(service, tested, options));
+      const answered = answeredBy(tested, await callSample(changed, tested, options));
       await allow('model:write');
-      const again = await callSample(service, tested, options);
+      const again = await callSample(changed, tested, options);
       expect(again.headers['idempotency-replayed']).toBe('true');
       expect(again.body).toEqual({ data: { id: answered }, warnings: [], errors: [] });
     },
@@ -241,9 +241,9 @@ describe.each(operationsThat(({ method }) => method === 'PUT'))('%s', (_id, test
   it('notes an update that changes nothing: it tells of the record', async () => {
     const { query } = sample(tested);
     const { name } = tested.resource;
-    for (const record of tested.fixture.records) {
-      const entries = await entriesOf(quiet, async () => {
-        const called = await callSample(quiet, tested, { id: record.id, body: {}, ...(query && { query }) });
+    for (const record of some(tested.fixture.records, cases(20, 2))) {
+      const entries = await entriesOf(shared, async () => {
+        const called = await callSample(shared, tested, { id: record.id, body: {}, ...(query && { query }) });
         expect(called.status, called.text).toBe(200);
       });
       const told = { operation: `${name}.update`, ids: [record.id], patients: whose(name, [record]) };
@@ -254,8 +254,8 @@ describe.each(operationsThat(({ method }) => method === 'PUT'))('%s', (_id, test
 
 it('setting the billing types that a patient has is noted', async () => {
   const path = `/patients/${PATIENTS.bob}/billingtypes`;
-  const has = rowsOf(await quiet.call('GET', path)).map(({ id }) => ({ id }));
-  const entries = await entriesOf(quiet, () => quiet.call('POST', path, { body: has }));
+  const has = rowsOf(await shared.call('GET', path)).map(({ id }) => ({ id }));
+  const entries = await entriesOf(shared, () => shared.call('POST', path, { body: has }));
   expect(entries).toMatchObject([{ operation: 'patients.update', ids: [PATIENTS.bob], patients: [PATIENTS.bob] }]);
 });
 
@@ -272,14 +272,14 @@ it('an appointment that goes to another patient is noted for both', async () => 
 describe('an entry', () => {
   it('has the keys of a filter and none of its values', async () => {
     const filter = 'lastName==Canaryvalue,dateOfBirth==1913-07-09';
-    const found = await entriesOf(quiet, () => quiet.call('GET', '/patients', { query: { filter } }));
+    const found = await entriesOf(shared, () => shared.call('GET', '/patients', { query: { filter } }));
     const told = { operation: 'patients.list', filter_keys: 'lastName,dateOfBirth', record_count: 0 };
     expect(found).toMatchObject([{ ...told, ids: [], patients: [] }]);
     expect(JSON.stringify(found)).not.toMatch(/Canaryvalue|1913/);
   });
 
   it('is not made by a request that is wrong, or asks for what is not there', async () => {
-    const added = async (path: string, query = {}) => entriesOf(quiet, () => quiet.call('GET', path, { query }));
+    const added = async (path: string, query = {}) => entriesOf(shared, () => shared.call('GET', path, { query }));
     expect(await added('/patients', { filter: 'nonsense==1' })).toEqual([]);
     expect(await added(`/patients/${NOWHERE}`)).toEqual([]);
     expect(await added('/locationproductionnetschedule', { filter: 'fromDate==1999-01-01' })).toEqual([]);

@@ -1,24 +1,26 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql, { raw } from 'sql-template-tag';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { linksOf, posted } from '../server/resources/documentsof.ts';
 import { PDF } from '../support/files.ts';
 import { bareRecords, line } from '../support/practice.ts';
-import { type TestService, testService } from '../support/service.ts';
+import { sharedService } from '../support/service.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-let service: TestService;
-beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  service = await testService(bareRecords(), { fileRetentionDays: 7 });
+/** What the service does every hour. To let a false hour pass would do all that it does every few milliseconds, too. */
+const tasks: (() => void)[] = [];
+beforeAll(() => {
+  const { setInterval } = globalThis;
+  vi.spyOn(globalThis, 'setInterval').mockImplementation((task, pause, ...values) => {
+    if (pause === HOUR_MS) tasks.push(task as () => void);
+    return setInterval(task, pause, ...values);
+  });
 });
-afterEach(async () => {
-  await service.close();
-  vi.useRealTimers();
-});
+const service = sharedService(bareRecords, { fileRetentionDays: 7 });
+afterAll(() => vi.restoreAllMocks());
 
 async function filesOnDisk(): Promise<string[]> {
   const entries = await readdir(join(service.path, 'files'), { recursive: true, withFileTypes: true });
@@ -31,7 +33,10 @@ const waiting = () => service.service.store.read.all(sql`SELECT name FROM file_r
 const untilWaiting = (names: readonly string[]) => expect.poll(waiting).toEqual(names.map((name) => ({ name })));
 
 /** Lets an hour come, without the clock: whatever is done every hour is done. */
-const hourly = () => vi.advanceTimersByTime(HOUR_MS);
+function hourly(): void {
+  expect(tasks).not.toEqual([]);
+  for (const task of tasks) task();
+}
 
 it('files of a deleted document are kept for seven days, and nobody gets at them', async () => {
   const [first, second] = [await posted(service), await posted(service)];
@@ -53,10 +58,10 @@ it('files of a deleted document are kept for seven days, and nobody gets at them
 
 it('files that an import replaces or deletes are kept as long', async () => {
   const imported = (content: string) =>
-    line('DocumentV1', { id: 1, name: 'imported', mimeType: 'PDF', file: { content } });
+    line('DocumentV1', { id: 77, name: 'imported', mimeType: 'PDF', file: { content } });
   await service.import([imported(PDF)]);
   await service.import([imported(Buffer.from('%PDF-1.4 other').toString('base64'))]);
-  await service.import([line('DocumentV1', { id: 1, deleted: true })]);
+  await service.import([line('DocumentV1', { id: 77, deleted: true })]);
   expect(await filesOnDisk()).toHaveLength(2);
   service.clock.advance(7 * DAY_MS);
   hourly();

@@ -41,8 +41,9 @@ function* queriesOf(tested: TestedOperation): Generator<Query> {
   for (const page of [1, 2, 3]) yield { ...given, pageSize: 2, page };
   for (const { id } of fixture.records.slice(0, 3)) yield { ...given, pageSize: 2, lastId: id as number };
   const records = [...fixture.records.map((record) => inCopy(1, record)), ...fixture.records];
-  for (const [turn, key] of Object.values(operation.filters ?? {}).entries()) {
-    for (const operator of some(key.operators, isAsync ? cases(2, 1) : cases(key.operators.length, 2), turn)) {
+  const keys = Object.values(operation.filters ?? {});
+  for (const [turn, key] of some(keys, cases(keys.length, 4)).entries()) {
+    for (const operator of some(key.operators, isAsync ? cases(2, 1) : cases(key.operators.length, 1), turn)) {
       for (const { text } of some(probesOf(key, operator, records), isAsync ? 1 : cases(2, 1), turn))
         yield { ...given, filter: filterWith(tested, text) };
     }

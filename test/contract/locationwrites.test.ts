@@ -58,7 +58,7 @@ function* linked(tested: TestedOperation): Generator<readonly [target: number, o
   }
 }
 
-describe('a write', () => {
+describe('a write that is refused', () => {
   ownServices();
 
   describe.each(WRITES)('%s of who is bound to a location', (_id, tested) => {
@@ -88,6 +88,13 @@ describe('a write', () => {
         expect(bound, JSON.stringify([target, options.body])).toMatchObject({ status: 400 });
       }
     });
+  });
+
+  it('leaves what was imported to be told to who is bound to a location as where there is no other', async () => {
+    const heard = await heardBy(await listening('?lastEventId=0'));
+    expect(heard[0]).toEqual(heard[1]);
+    const kinds = new Set(heard[0]?.map((message) => JSON.stringify(message).split('.')[2]));
+    expect(kinds.size).toBe(RESOURCES.filter(({ computed }) => !computed).length);
   });
 });
 
@@ -121,17 +128,6 @@ async function listening(query: string): Promise<readonly Listener[]> {
   urls ??= [await address(services[0]), await address(services[1])];
   return [await listen(urls[0], { token: BOUND, query }), await listen(urls[1], { query })];
 }
-
-describe('what was imported', () => {
-  ownServices();
-
-  it('is told to who is bound to a location as where there is no other', async () => {
-    const heard = await heardBy(await listening('?lastEventId=0'));
-    expect(heard[0]).toEqual(heard[1]);
-    const kinds = new Set(heard[0]?.map((message) => JSON.stringify(message).split('.')[2]));
-    expect(kinds.size).toBe(RESOURCES.filter(({ computed }) => !computed).length);
-  });
-});
 
 describe('what is written', () => {
   ownServices();

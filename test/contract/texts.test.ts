@@ -45,7 +45,7 @@ describe('texts of an import have the lengths of a POST (contract §8)', () => {
 });
 
 describe('a server with a limit of its own', () => {
-  const service = sharedService(undefined, { maxText: 20 });
+  const service = sharedService(bareRecords, { maxText: 20 });
   const post = (description: string) => service.call('POST', '/events', { body: { ...event, description } });
 
   it('applies it to free text, sent or imported, and to nothing else', async () => {
@@ -70,7 +70,7 @@ describe('a server with a limit of its own', () => {
 });
 
 describe('a longer text that is stored already', () => {
-  const service = sharedService();
+  const service = sharedService(bareRecords);
 
   it('stays readable, and a PUT of another field leaves it', async () => {
     const long = `${'x'.repeat(300)}\u001b`;

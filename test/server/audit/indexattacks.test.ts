@@ -5,6 +5,7 @@ import { PATIENTS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
 import { putBack, rawRows, setAside, tamper } from '../../support/rawsql.ts';
 import { type TestService, testService } from '../../support/service.ts';
+import { cases } from '../../support/store.ts';
 
 /** Entries that tell of patients, by what they tell. */
 interface Told {
@@ -52,8 +53,32 @@ afterAll(() => service.close());
 const row = (bucket: string | number, entry: number, org = 1) =>
   `INSERT INTO audit_patients (bucket, org, entry) VALUES (${bucket}, ${org}, ${entry})`;
 
-/** What somebody does to the index who hides what they have seen, or charges another with it; and what is found. */
+/**
+ * What somebody does to the index who hides what they have seen, or charges another with it; and what is found. The first
+ * of them hang on the order in which the store gives the rows, and on its numbers; the others tell no store from another.
+ */
 const ATTACKS: readonly (readonly [name: string, attack: () => string[], found: () => string[]])[] = [
+  [
+    'every row of a patient deleted',
+    () => ['DELETE FROM audit_patients WHERE bucket = 600'],
+    () => [`entry ${told.nobody + 600 - 89}`, `entry ${told.nobody + 600}`],
+  ],
+  [
+    'a row led to another organization',
+    () => [`UPDATE audit_patients SET org = 2 WHERE entry = ${told.one}`],
+    () => [`entry ${told.one}`],
+  ],
+  [
+    'a row of another organization, behind more of the first one than are looked at together',
+    () => [row(SEEN_OFTEN, told.nobody, 2)],
+    () => [`entry ${told.nobody}`],
+  ],
+  ['a row whose patient is no number that anybody has', () => [row('9223372036854775807', told.one)], () => ['head']],
+  [
+    'a row deleted, and another one put in',
+    () => [`DELETE FROM audit_patients WHERE entry = ${told.one}`, row(3, told.nobody)],
+    () => [`entry ${told.one}`, `entry ${told.nobody}`],
+  ],
   ['a row deleted', () => [`DELETE FROM audit_patients WHERE entry = ${told.one}`], () => [`entry ${told.one}`]],
   [
     'one row of many deleted',
@@ -66,26 +91,11 @@ const ATTACKS: readonly (readonly [name: string, attack: () => string[], found: 
     () => [`entry ${told.all}`],
   ],
   [
-    'every row of a patient deleted',
-    () => ['DELETE FROM audit_patients WHERE bucket = 600'],
-    () => [`entry ${told.nobody + 600 - 89}`, `entry ${told.nobody + 600}`],
-  ],
-  [
     'a row led to another patient',
     () => [`UPDATE audit_patients SET bucket = ${PATIENTS.bob} WHERE entry = ${told.one}`],
     () => [`entry ${told.one}`],
   ],
-  [
-    'a row led to another organization',
-    () => [`UPDATE audit_patients SET org = 2 WHERE entry = ${told.one}`],
-    () => [`entry ${told.one}`],
-  ],
   ['a row of an entry of nobody', () => [row(PATIENTS.ann, told.nobody)], () => [`entry ${told.nobody}`]],
-  [
-    'a row of another organization, behind more of the first one than are looked at together',
-    () => [row(SEEN_OFTEN, told.nobody, 2)],
-    () => [`entry ${told.nobody}`],
-  ],
   [
     'a row of everything for an entry of one patient',
     () => [row(0, told.nobody + 300)],
@@ -93,29 +103,28 @@ const ATTACKS: readonly (readonly [name: string, attack: () => string[], found: 
   ],
   ['a row of an entry that is still to come', () => [row(1, 99_999)], () => ['entry 99999']],
   ['a row of an entry before the first', () => [row(1, -3)], () => ['entry -3']],
-  ['a row whose patient is no number that anybody has', () => [row('9223372036854775807', told.one)], () => ['head']],
-  [
-    'a row deleted, and another one put in',
-    () => [`DELETE FROM audit_patients WHERE entry = ${told.one}`, row(3, told.nobody)],
-    () => [`entry ${told.one}`, `entry ${told.nobody}`],
-  ],
 ];
 
+it('an index that nobody has touched has no problems', async () => {
+  expect(await problemsOf(service)).toEqual([]);
+});
+
+const LISTS = [
+  ['that says it was somebody else', `[${PATIENTS.bob}]`],
+  ['that cannot be read', '[1,'],
+  ['that is no list', '[{"id":1}]'],
+  ['of more patients than there are', '[[1,9000000000000000]]'],
+  ['that goes backwards', '[[9,1]]'],
+] as const;
+
 describe('in the index of patients is found', () => {
-  it.each(ATTACKS)('%s', async (_name, attack, found) => {
-    expect(await problemsOf(service)).toEqual([]);
+  it.each(ATTACKS.slice(0, cases(ATTACKS.length, 5)))('%s', async (_name, attack, found) => {
     await tamper(service, ...attack());
     expect(await problemsOf(service)).toEqual(found().map((source) => `audit.altered ${source}`));
   });
 
   // The last minute is not signed yet: hashes that were made anew agree with each other.
-  it.each([
-    ['that says it was somebody else', `[${PATIENTS.bob}]`],
-    ['that cannot be read', '[1,'],
-    ['that is no list', '[{"id":1}]'],
-    ['of more patients than there are', '[[1,9000000000000000]]'],
-    ['that goes backwards', '[[9,1]]'],
-  ])('an entry that was not signed yet, with a list %s', async (_name, list) => {
+  it.each(LISTS.slice(0, cases(LISTS.length, 1)))('an entry that was not signed yet, with a list %s', async (_name, list) => {
     const last = await write({ operation: 'transactions.get', ids: [1], patients: [PATIENTS.ann] });
     await tamper(service, `UPDATE audit_entries SET patients = '${list}' WHERE id = ${last}`);
     await rehash(service, last);

@@ -66,20 +66,14 @@ describe('entries older than the retention', () => {
     expect((await rawEntries(service)).map(({ operation }) => operation)).toContain('waits');
   });
 
-  it('do not go before their time', async () => {
-    const before = await rawEntries(service);
-    service.clock.advance(4 * DAY);
-    await deleteOld(5);
-    expect(await rawEntries(service)).toEqual(before);
-  });
-
   it('are those of before a moment, to the millisecond', async () => {
-    const [first] = await rawEntries(service);
+    const before = await rawEntries(service);
+    const [first] = before;
     const age = (milliseconds: number) =>
       service.clock.advance(Date.parse(first?.at as string) + milliseconds - service.clock.now());
     age(5 * DAY);
     await deleteOld(5);
-    expect((await rawEntries(service))[0]).toEqual(first);
+    expect(await rawEntries(service)).toEqual(before);
     age(5 * DAY + 1);
     await deleteOld(5);
     const left = await rawEntries(service);
@@ -88,7 +82,7 @@ describe('entries older than the retention', () => {
   });
 
   it('go a thousand at a time, each with its entry and checkpoint, until it is told to stop', async () => {
-    const rows = Array.from({ length: 2500 }, () =>
+    const rows = Array.from({ length: 2001 }, () =>
       auditRow({
         ...{ org: 1, at: service.clock.text(), operation: 'patients.get', ids: [5], patients: [5] },
         actor: { who: 'token', address: null, requestId: null },

@@ -29,7 +29,7 @@ async function write(count: number): Promise<void> {
 
 describe('the report of a verification', () => {
   it('tells how much there is, over several pages', async () => {
-    await write(2500);
+    await write(2001);
     const entries = await rawEntries(service);
     const last = entries.at(-1);
     expect(await verifyLog(service.service.store.read, { keys: keys() })).toEqual({

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { idsOf, rowOf, type WireRecord, warningSources } from '../../support/calls.ts';
 import { LOCATIONS, ORGANIZATION, PATIENTS } from '../../support/ids.ts';
 import { bareRecords, line } from '../../support/practice.ts';
-import { type TestService, testService } from '../../support/service.ts';
+import { sharedService, type TestService } from '../../support/service.ts';
 
 const row = (id: number, record: WireRecord = {}) =>
   line('Transaction', {
@@ -28,92 +28,73 @@ const created = (createdDate: string) => ({
   createdDate,
 });
 
-async function withService(
-  records: readonly WireRecord[],
-  work: (service: TestService) => Promise<void>,
-): Promise<void> {
-  const service = await testService([...bareRecords(), ...records]);
-  await work(service).finally(service.close);
-}
+const history = (id: number, lastModified: string) =>
+  line('AppointmentHistoryV1', { id, lastModified, action: 'CREATE' });
+const histories = [history(1, '2025-03-02T11:59:59.999Z'), history(2, '2025-03-02T12:00:00Z')];
 
-const list = (service: TestService, filter: string) => service.call('GET', '/transactions', { query: { filter } });
-const count = async (service: TestService, filter: string) =>
-  service.call('GET', '/transactions/totalcount', { query: { filter } });
+describe('without a date filter (D13)', () => {
+  const old = sharedService(() => [...bareRecords(), ...dated, ...histories]);
+  const young = sharedService(() => [...bareRecords(), ...dated, created('2026-03-02')]);
 
-describe('transactions without a date filter (D13)', () => {
-  it.each<[string, string, number[]]>([
-    ['a year ago', '2019-05-01', [2, 3]],
-    ['the creation of the organization, when that is later', '2026-03-02', [3]],
-  ])('begin at %s, and say so', async (_name, createdDate, ids) => {
-    await withService([...dated, created(createdDate)], async (service) => {
-      for (const filter of [
-        `patient.id==${PATIENTS.ann}`,
-        'id->[1,2,3]',
-        'ledgerType!=InsurancePayment',
-        'location.id==ALL',
-      ]) {
-        const called = await list(service, filter);
-        expect(idsOf(called)).toEqual(ids);
-        expect(called.body.warnings).toEqual([
-          { title: 'Default date filter', description: expect.any(String), source: 'transactionDate' },
-        ]);
-        expect(called.body.meta?.pagination.total).toBe(ids.length);
-        const counted = await count(service, filter);
-        expect(counted.body.data).toEqual({ total: ids.length });
-        expect(warningSources(counted)).toEqual(['transactionDate']);
-      }
-    });
-  });
+  const list = (service: TestService, filter: string) => service.call('GET', '/transactions', { query: { filter } });
+  const count = (service: TestService, filter: string) =>
+    service.call('GET', '/transactions/totalcount', { query: { filter } });
 
-  it('begin on the day of the office, in its evening too, when it is the next day in UTC', async () => {
-    await withService(dated, async (service) => {
-      service.clock.advance(17 * 60 * 60_000);
-      expect(service.clock.text()).toBe('2026-03-03T05:00:00.000Z');
-      const called = await list(service, 'id->[1,2,3]');
-      expect([idsOf(called), called.body.warnings]).toEqual([
-        [2, 3],
-        [expect.objectContaining({ description: expect.stringContaining('transactionDate>=2025-03-02 ') })],
+  it.each([
+    ['a year ago', old, [2, 3]],
+    ['the creation of the organization, when that is later', young, [3]],
+  ] as const)('transactions begin at %s, and say so', async (_name, service, ids) => {
+    for (const filter of [
+      `patient.id==${PATIENTS.ann}`,
+      'id->[1,2,3]',
+      'ledgerType!=InsurancePayment',
+      'location.id==ALL',
+    ]) {
+      const called = await list(service, filter);
+      expect(idsOf(called)).toEqual(ids);
+      expect(called.body.warnings).toEqual([
+        { title: 'Default date filter', description: expect.any(String), source: 'transactionDate' },
       ]);
-    });
+      expect(called.body.meta?.pagination.total).toBe(ids.length);
+      const counted = await count(service, filter);
+      expect(counted.body.data).toEqual({ total: ids.length });
+      expect(warningSources(counted)).toEqual(['transactionDate']);
+    }
   });
 
-  it('hold everything when a date is asked for, whichever', async () => {
-    await withService(dated, async (service) => {
-      for (const filter of [
-        'transactionDate>=0001-01-01',
-        'lastModified>=0001-01-01T00:00:00Z',
-        'transactionDate<9999-12-31,id->[1,2,3]',
-      ]) {
-        const called = await list(service, filter);
-        expect([idsOf(called), called.body.warnings]).toEqual([[1, 2, 3], []]);
-      }
-    });
+  it('transactions begin on the day of the office, in its evening too, when it is the next day in UTC', async () => {
+    old.clock.advance(17 * 60 * 60_000);
+    onTestFinished(() => old.clock.advance(-17 * 60 * 60_000));
+    expect(old.clock.text()).toBe('2026-03-03T05:00:00.000Z');
+    const called = await list(old, 'id->[1,2,3]');
+    expect([idsOf(called), called.body.warnings]).toEqual([
+      [2, 3],
+      [expect.objectContaining({ description: expect.stringContaining('transactionDate>=2025-03-02 ') })],
+    ]);
   });
-});
 
-describe('appointment histories without a date filter (D13)', () => {
-  it('begin a year ago, and say so', async () => {
-    const history = (id: number, lastModified: string) =>
-      line('AppointmentHistoryV1', { id, lastModified, action: 'CREATE' });
-    await withService([history(1, '2025-03-02T11:59:59.999Z'), history(2, '2025-03-02T12:00:00Z')], async (service) => {
-      const called = await service.call('GET', '/appointmenthistories');
-      expect([idsOf(called), warningSources(called)]).toEqual([[2], ['lastModified']]);
-      expect((await service.call('GET', '/appointmenthistories/totalcount')).body.data).toEqual({
-        total: 1,
-        totalCount: 1,
-      });
-      const all = await service.call('GET', '/appointmenthistories', { query: { filter: 'lastModified<2030-01-01' } });
-      expect([idsOf(all), warningSources(all)]).toEqual([[1, 2], []]);
-    });
+  it('transactions of all times are there when a date is asked for, whichever', async () => {
+    for (const filter of [
+      'transactionDate>=0001-01-01',
+      'lastModified>=0001-01-01T00:00:00Z',
+      'transactionDate<9999-12-31,id->[1,2,3]',
+    ]) {
+      const called = await list(old, filter);
+      expect([idsOf(called), called.body.warnings]).toEqual([[1, 2, 3], []]);
+    }
+  });
+
+  it('appointment histories begin a year ago, and say so', async () => {
+    const called = await old.call('GET', '/appointmenthistories');
+    expect([idsOf(called), warningSources(called)]).toEqual([[2], ['lastModified']]);
+    expect((await old.call('GET', '/appointmenthistories/totalcount')).body.data).toEqual({ total: 1, totalCount: 1 });
+    const all = await old.call('GET', '/appointmenthistories', { query: { filter: 'lastModified<2030-01-01' } });
+    expect([idsOf(all), warningSources(all)]).toEqual([[1, 2], []]);
   });
 });
 
 describe('corrections (specification, Transaction corrections; D25)', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await testService(bareRecords());
-  });
-  afterAll(() => service.close());
+  const service = sharedService(bareRecords);
   const get = async (id: number) => rowOf(await service.call('GET', `/transactions/${id}`));
 
   it('replace the original, in whichever order the two come', async () => {
@@ -163,6 +144,8 @@ describe('corrections (specification, Transaction corrections; D25)', () => {
 });
 
 describe('required locations (D12)', () => {
+  const service = sharedService(bareRecords, { requireLocation: true });
+
   it.each([
     '/patients',
     '/events',
@@ -172,7 +155,6 @@ describe('required locations (D12)', () => {
     '/events/totalcount',
     '/patients/async',
   ])('%s needs one when the setting is on', async (path) => {
-    const service = await testService(bareRecords(), { requireLocation: true });
     const key = path.startsWith('/patients') ? 'preferredLocation.id' : 'location.id';
     const refused = await service.call('GET', path);
     expect(refused.status).toBe(400);
@@ -180,6 +162,5 @@ describe('required locations (D12)', () => {
     for (const term of [`${key}->[ALL]`, `${key}->["ALL"]`, `${key}->[${LOCATIONS.east}]`]) {
       expect((await service.call('GET', path, { query: { filter: term } })).status).toBe(200);
     }
-    await service.close();
   });
 });

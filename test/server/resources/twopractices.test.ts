@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { idsOf, rowOf, rowsOf, type WireRecord } from '../../support/calls.ts';
 import {
   LOCATIONS,
@@ -17,16 +17,20 @@ import { post } from './documentsof.ts';
 const PRACTICES = [ORGANIZATION, OTHER_ORGANIZATION] as const;
 
 let service: TestService;
-beforeEach(async () => {
-  const there = (type: string, record: WireRecord) => line(type, record, OTHER_ORGANIZATION);
-  service = await testService([
-    ...bareRecords(),
-    ...Object.values(PATIENTS).map((id) => there('PatientV1', { id, firstName: 'Same', lastName: 'Id' })),
-    there('Provider', { id: PROVIDERS.ann, firstName: 'Same', lastName: 'Id' }),
-    there('Operatory', { id: OPERATORIES.one, name: 'Same', location: { id: LOCATIONS.east } }),
-  ]);
-});
-afterEach(() => service.close());
+
+/** Gives a group of tests a service of its own. */
+function ownService(): void {
+  beforeAll(async () => {
+    const there = (type: string, record: WireRecord) => line(type, record, OTHER_ORGANIZATION);
+    service = await testService([
+      ...bareRecords(),
+      ...Object.values(PATIENTS).map((id) => there('PatientV1', { id, firstName: 'Same', lastName: 'Id' })),
+      there('Provider', { id: PROVIDERS.ann, firstName: 'Same', lastName: 'Id' }),
+      there('Operatory', { id: OPERATORIES.one, name: 'Same', location: { id: LOCATIONS.east } }),
+    ]);
+  });
+  afterAll(() => service.close());
+}
 
 /** Calls the API for one of the practices. */
 const calling = (organization: string) => (method: string, path: string, body?: unknown) =>
@@ -43,6 +47,8 @@ describe.each([
   ['the first', ORGANIZATION, OTHER_ORGANIZATION],
   ['the second', OTHER_ORGANIZATION, ORGANIZATION],
 ])('of two practices with the same ids %s', (_name, own, other) => {
+  ownService();
+
   it.each([{}, { ownerPatient: { id: PATIENTS.ann } }])(
     'numbers no document for those of the other: %j',
     async (owner) => {
@@ -53,7 +59,8 @@ describe.each([
   );
 
   it('writes tags in its own letter case, and keeps and drops them by its own documents', async () => {
-    const tagged = async (organization: string, tag: string) => rowOf(await post(of(organization), { tags: [tag] }));
+    const tagged = async (organization: string, tag: string) =>
+      rowOf(await post(of(organization), { name: 'tagged', tags: [tag] }));
     await tagged(other, 'XRAY');
     const kept = await tagged(other, 'Kept');
     await calling(other)('PUT', `/documents/${kept.id}`, { tags: [] });
@@ -112,35 +119,37 @@ describe.each([
   });
 });
 
-it('a visit that takes place after all closes no missed appointment of another practice', async () => {
-  const booking = (status: string) => ({
-    start: '2026-03-10T15:00:00Z',
-    ...{ patient: { id: PATIENTS.ann }, provider: { id: PROVIDERS.ann }, operatory: { id: OPERATORIES.one }, status },
+const occurrence = (organization: string, id: number, start: string, groupId: string | null = 'the same group') =>
+  line(
+    'EventV1',
+    { id, start, duration: 60, title: 'Meeting', location: { id: LOCATIONS.east }, groupId },
+    organization,
+  );
+
+describe('of two practices', () => {
+  ownService();
+
+  it('a visit that takes place after all closes no missed appointment of another practice', async () => {
+    const booking = (status: string) => ({
+      start: '2026-03-10T15:00:00Z',
+      ...{ patient: { id: PATIENTS.ann }, provider: { id: PROVIDERS.ann }, operatory: { id: OPERATORIES.one }, status },
+    });
+    const missed = async (call: typeof here) =>
+      rowsOf(await call('GET', '/missedappointments?lastId=0')).map(({ id, rescheduledOn }) => [id, rescheduledOn]);
+    // There the record of the same appointment has a later id.
+    await there('POST', '/appointments', booking('CONFIRMED'));
+    await there('POST', '/appointments', booking('BROKEN'));
+    await there('PUT', '/appointments/1', { status: 'BROKEN' });
+    await here('POST', '/appointments', booking('BROKEN'));
+    await here('PUT', '/appointments/1', { status: 'HERE' });
+    expect(await missed(here)).toEqual([[1, service.clock.text()]]);
+    expect(await missed(there)).toEqual([
+      [1, null],
+      [2, null],
+    ]);
   });
-  const missed = async (call: typeof here) =>
-    rowsOf(await call('GET', '/missedappointments?lastId=0')).map(({ id, rescheduledOn }) => [id, rescheduledOn]);
-  // There the record of the same appointment has a later id.
-  await there('POST', '/appointments', booking('CONFIRMED'));
-  await there('POST', '/appointments', booking('BROKEN'));
-  await there('PUT', '/appointments/1', { status: 'BROKEN' });
-  await here('POST', '/appointments', booking('BROKEN'));
-  await here('PUT', '/appointments/1', { status: 'HERE' });
-  expect(await missed(here)).toEqual([[1, service.clock.text()]]);
-  expect(await missed(there)).toEqual([
-    [1, null],
-    [2, null],
-  ]);
-});
 
-describe('a series of events', () => {
-  const occurrence = (organization: string, id: number, start: string, groupId: string | null = 'the same group') =>
-    line(
-      'EventV1',
-      { id, start, duration: 60, title: 'Meeting', location: { id: LOCATIONS.east }, groupId },
-      organization,
-    );
-
-  it('ends without events that another practice has in a group of the same name', async () => {
+  it('a series of events ends without events that another practice has in a group of the same name', async () => {
     await service.import([
       occurrence(ORGANIZATION, 1, '2026-03-10T15:00:00Z'),
       occurrence(ORGANIZATION, 2, '2026-03-17T15:00:00Z'),
@@ -151,6 +160,21 @@ describe('a series of events', () => {
     const ids = async (call: typeof here) => idsOf(await call('GET', '/events?lastId=0'));
     expect([await ids(here), await ids(there)]).toEqual([[3], [1, 2, 3]]);
   });
+
+  it('a token works for no practice whose id has other letter cases', async () => {
+    const token = 'token-of-the-lower-case';
+    await service.import([
+      ...['mixed', 'Mixed'].map((id) => ({ type: 'Organization', id, timezone: 'UTC' })),
+      { type: 'AccessToken', token, organizations: ['mixed'], scopes: ['model:read'] },
+    ]);
+    const status = async (organization: string) =>
+      (await service.call('GET', '/patients', { token, organization })).status;
+    expect([await status('mixed'), await status('Mixed'), await status('mixe')]).toEqual([200, 403, 403]);
+  });
+});
+
+describe('a series of events', () => {
+  ownService();
 
   it('begins where it is to, though another practice has an earlier event in a group of the same name', async () => {
     for (const each of PRACTICES) {
@@ -163,15 +187,4 @@ describe('a series of events', () => {
     const starts = rowsOf(await here('GET', '/events?lastId=0')).map(({ start }) => String(start).slice(0, 10));
     expect(starts.sort()).toEqual(['2026-03-03', '2026-03-10', '2026-03-17']);
   });
-});
-
-it('a token works for no practice whose id has other letter cases', async () => {
-  const token = 'token-of-the-lower-case';
-  await service.import([
-    ...['mixed', 'Mixed'].map((id) => ({ type: 'Organization', id, timezone: 'UTC' })),
-    { type: 'AccessToken', token, organizations: ['mixed'], scopes: ['model:read'] },
-  ]);
-  const status = async (organization: string) =>
-    (await service.call('GET', '/patients', { token, organization })).status;
-  expect([await status('mixed'), await status('Mixed'), await status('mixe')]).toEqual([200, 403, 403]);
 });

@@ -148,7 +148,8 @@ describe('GET /agingbalances/report', () => {
   });
 
   it('names every guarantor of a page, and counts their claims, however many there are', async () => {
-    const ids = Array.from({ length: 1001 }, (_, n) => n + 100);
+    // One more than a statement asks of.
+    const ids = Array.from({ length: 501 }, (_, n) => n + 100);
     const practice = await practiceWith(
       service,
       ...ids.flatMap((id) => [patient(id), row(id, 1, { patient: { id } })]),
@@ -156,7 +157,7 @@ describe('GET /agingbalances/report', () => {
     );
     const reports = rowOf(await practice.get(PATH, 'location.id==5,page==1')).patientReports as Line[];
     const facts = reports.map(({ firstName, lastName, claimsPending }) => [firstName, lastName, claimsPending]);
-    expect(facts).toEqual(ids.slice(0, 1000).map((id) => [`First${id}`, `Last${id}`, 1]));
+    expect(facts).toEqual(ids.map((id) => [`First${id}`, `Last${id}`, 1]));
   });
 
   it('is told of those whom it names alone', async () => {
