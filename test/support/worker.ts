@@ -1,4 +1,5 @@
 import { attend } from '../../src/filesystem/held.ts';
+import { hashQuickly } from './quickhashes.ts';
 
 const ENDS = Symbol.for('molar-tests-worker-ends');
 
@@ -12,3 +13,5 @@ if (!process.listeners('disconnect').some((listener) => ENDS in listener)) {
 
 // A command that an earlier file of this process has run, and interrupted, leaves its signal, which would end every wait.
 attend({ say: () => undefined });
+
+hashQuickly();

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, scryptSync } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sql from 'sql-template-tag';
@@ -9,6 +9,7 @@ import { findGrantByHash, tokenHash } from '../../../src/server/tokens/tokens.ts
 import { type Called, refusalOf } from '../../support/calls.ts';
 import { ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { bareRecords } from '../../support/practice.ts';
+import { hashingSlowly } from '../../support/quickhashes.ts';
 import { sharedService, type TestService, testService } from '../../support/service.ts';
 
 const SECRET = 'a client secret of its own';
@@ -64,7 +65,13 @@ describe('what is stored', () => {
     await at.close();
   });
 
-  it('is a salted slow hash of a client secret, another one each time', async () => {
+  it('is a salted hash of a client secret that is slow to make', async () => {
+    const [, salt = '', hash] = (await hashingSlowly(() => secretHash(SECRET))).split('$');
+    const slow = scryptSync(SECRET, Buffer.from(salt, 'base64url'), 32, { N: 16_384, r: 8, p: 1 });
+    expect(hash).toBe(slow.toString('base64url'));
+  });
+
+  it('is another hash of a client secret each time', async () => {
     const [first, second] = [await secretHash(SECRET), await secretHash(SECRET)];
     expect(first).toMatch(/^scrypt\$[\w-]{22}\$[\w-]{43}$/);
     expect(first).not.toBe(second);
