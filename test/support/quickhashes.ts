@@ -1,37 +1,37 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
-type Scrypt = (secret: string, salt: Buffer, length: number, done: Done) => void;
-type Done = (error: Error | null, hash: Buffer) => void;
+type Scrypt = (secret: string, salt: Buffer, length: number, ...rest: readonly unknown[]) => void;
 
 /** The hash of tests, which is there once in a process, however often this module is loaded. */
-interface Quick extends Scrypt {
+interface Switched extends Scrypt {
   isQuick?: boolean;
 }
 
 /**
- * Makes what is derived from secrets of API clients cheap: it is slow on purpose, and each test that is given a token would
- * take 40 ms of a processor for it. Programs that tests start have the real hash.
+ * Makes what is derived from secrets of API clients cheap, or as slow as it is on purpose: a test would take 40 ms of a
+ * processor for each token that it is given. Programs that tests start have the real hash.
  */
-export function hashQuickly(): void {
-  const known: Quick = crypto.scrypt as Scrypt;
-  if (known.isQuick !== undefined) return;
-  const { scrypt } = crypto;
-  const quick: Quick = (secret, salt, length, done) => {
-    scrypt(secret, salt, length, quick.isQuick ? { N: 2 } : {}, done);
-  };
-  quick.isQuick = true;
-  Object.assign(crypto, { scrypt: quick });
+export function hashQuickly(isQuick: boolean): void {
+  const scrypt: Switched = crypto.scrypt as Scrypt;
+  if (scrypt.isQuick !== undefined) {
+    scrypt.isQuick = isQuick;
+    return;
+  }
+  // What says itself how slow it is to be is as slow.
+  const switched: Switched = (secret, salt, length, ...rest) =>
+    scrypt(secret, salt, length, ...(switched.isQuick && rest.length === 1 ? [{ N: 2 }] : []), ...rest);
+  switched.isQuick = isQuick;
+  Object.assign(crypto, { scrypt: switched });
   syncBuiltinESMExports();
 }
 
 /** Does some work with the hash that servers have. */
 export async function hashingSlowly<T>(work: () => Promise<T>): Promise<T> {
-  const quick: Quick = crypto.scrypt as Scrypt;
-  quick.isQuick = false;
+  hashQuickly(false);
   try {
     return await work();
   } finally {
-    quick.isQuick = true;
+    hashQuickly(true);
   }
 }

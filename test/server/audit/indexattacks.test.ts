@@ -73,6 +73,11 @@ const ATTACKS: readonly (readonly [name: string, attack: () => string[], found: 
     () => [row(SEEN_OFTEN, told.nobody, 2)],
     () => [`entry ${told.nobody}`],
   ],
+  [
+    'a row of another organization beside the right one',
+    () => [row(PATIENTS.ann, told.one, 2)],
+    () => [`entry ${told.one}`],
+  ],
   ['a row whose patient is no number that anybody has', () => [row('9223372036854775807', told.one)], () => ['head']],
   [
     'a row deleted, and another one put in',
@@ -118,18 +123,21 @@ const LISTS = [
 ] as const;
 
 describe('in the index of patients is found', () => {
-  it.each(ATTACKS.slice(0, cases(ATTACKS.length, 5)))('%s', async (_name, attack, found) => {
+  it.each(ATTACKS.slice(0, cases(ATTACKS.length, 6)))('%s', async (_name, attack, found) => {
     await tamper(service, ...attack());
     expect(await problemsOf(service)).toEqual(found().map((source) => `audit.altered ${source}`));
   });
 
   // The last minute is not signed yet: hashes that were made anew agree with each other.
-  it.each(LISTS.slice(0, cases(LISTS.length, 1)))('an entry that was not signed yet, with a list %s', async (_name, list) => {
-    const last = await write({ operation: 'transactions.get', ids: [1], patients: [PATIENTS.ann] });
-    await tamper(service, `UPDATE audit_entries SET patients = '${list}' WHERE id = ${last}`);
-    await rehash(service, last);
-    expect(await problemsOf(service)).toEqual([`audit.altered entry ${last}`]);
-  });
+  it.each(LISTS.slice(0, cases(LISTS.length, 1)))(
+    'an entry that was not signed yet, with a list %s',
+    async (_name, list) => {
+      const last = await write({ operation: 'transactions.get', ids: [1], patients: [PATIENTS.ann] });
+      await tamper(service, `UPDATE audit_entries SET patients = '${list}' WHERE id = ${last}`);
+      await rehash(service, last);
+      expect(await problemsOf(service)).toEqual([`audit.altered entry ${last}`]);
+    },
+  );
 
   it('every row deleted, of which a hundred entries are named', async () => {
     await tamper(service, 'DELETE FROM audit_patients');
