@@ -32,7 +32,7 @@ function list(tested: TestedOperation, filter: string): Promise<Called> {
 
 /** Texts are compared by the database in more ways than other values, which are the same to it however they were written. */
 function asked({ value }: FilterKey, probes: readonly Probe[]): Probe[] {
-  return some(probes, value.match === 'text' ? cases(15, 5) : cases(7, 2));
+  return some(probes, value.match === 'text' ? cases(30, 5) : cases(10, 2));
 }
 
 /** Probes whose answer is not what the oracle says. */

@@ -76,7 +76,7 @@ describe('the aging report of generated practices', () => {
         await checkLocation(practice, ledger, 'ALL', made.limit);
         clock.advance(-made.hour * 3_600_000);
       }),
-      { numRuns: cases(10, 4), seed: 20_260_302 },
+      { numRuns: cases(20, 4), seed: 20_260_302 },
     );
   });
 
@@ -106,7 +106,7 @@ describe('the aging report of generated practices', () => {
         expect(rowOf(named)).toEqual(oracleReport(ledger, 'ALL', new Set(guarantors), selects));
         expect(named.body.meta).toBeUndefined();
       }),
-      { numRuns: cases(7, 3), seed: 20_260_303 },
+      { numRuns: cases(14, 3), seed: 20_260_303 },
     );
   });
 });
