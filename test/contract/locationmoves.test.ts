@@ -191,6 +191,8 @@ describe('the stream of who is bound to locations', () => {
         [`${HERE}.PatientV1.CREATE`, big(2511)],
       ]);
       expect([heard.there.length, heard.two.length, heard.all.length, heard.none.length]).toEqual([510, 512, 512, 0]);
+      // Another test counts the plans of the location.
+      await service.import([line('PatientInsurancePlanV1', { id: big(3999), deleted: true })]);
     }),
   );
 
