@@ -3,8 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { openDataLocation } from '../../../src/server/maintenance/datalocation.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
-import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
-import { postgresTest } from '../../support/postgres.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { describeS3 } from '../../support/s3.ts';
 import { check, filesIn, linesOf, makePractice, own, scratch, WORK } from './practices.ts';
 
@@ -42,9 +41,8 @@ await describeS3('files in a bucket', (s3) => {
     expect(linesOf(await check({ data: again }, { deep: true }))).toEqual([]);
   });
 
-  postgresTest('may stand there before their documents do, beside a database, too', async (database) => {
+  preparedTest('may stand there before their documents do, beside a database, too', async (database) => {
     for (const [name, value] of Object.entries(s3.env)) vi.stubEnv(name, value);
-    await (await openPostgresStore(database.url)).close();
     const files = `s3://${s3.bucket}/beside`;
     const opened = await openDataLocation({ data: join(place.path, 'beside'), database: own(database), files });
     await opened.close();

@@ -6,7 +6,7 @@ import { contentTables } from '../../../src/server/maintenance/tables.ts';
 import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import { readSchema } from '../../../src/server/store/schema/introspection.ts';
 import { openSqliteStore } from '../../../src/server/store/sqlite/store.ts';
-import { postgresTest } from '../../support/postgres.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { inDatabase, sharedPractice } from './practices.ts';
 
 const practice = sharedPractice();
@@ -27,7 +27,7 @@ it('a copy gives no number again where its source is behind its own rows', async
   await store.close();
 });
 
-postgresTest('a counter that has given nothing is none: the first number is not skipped', async ({ url }) => {
+preparedTest('a counter that has given nothing is none: the first number is not skipped', async ({ url }) => {
   const store = await openPostgresStore(url);
   const tables = contentTables(await readSchema(store.read, 'postgres'));
   const counters = async () =>

@@ -6,9 +6,9 @@ import { migrateSchema } from '../../../src/server/maintenance/migrateschema.ts'
 import { isDatabaseServed } from '../../../src/server/maintenance/postgressnapshot.ts';
 import { ownSchema } from '../../../src/server/maintenance/tables.ts';
 import { turn } from '../../../src/server/maintenance/work.ts';
-import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import type { Reader } from '../../../src/server/store/store.ts';
-import { gateTo, onPostgres, postgresTest } from '../../support/postgres.ts';
+import { gateTo, onPostgres } from '../../support/postgres.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { testService } from '../../support/service.ts';
 import { copied, inDatabase, own, sharedPractice, WORK } from './practices.ts';
 
@@ -76,8 +76,7 @@ describe('a place of data', () => {
 describe('a database of data', () => {
   const LATER = "INSERT INTO document_tags (org, fold, name) VALUES (1, 'later', 'Later')";
 
-  postgresTest('is seen as it is now, and a snapshot as it was, however long that is read', async (database) => {
-    await (await openPostgresStore(database.url)).close();
+  preparedTest('is seen as it is now, and a snapshot as it was, however long that is read', async (database) => {
     // As whoever keeps the database may have set them.
     const timeouts = ['statement_timeout', 'idle_in_transaction_session_timeout'];
     const limited = withOptions(own(database), timeouts.map((name) => `-c ${name}=60000`).join(' '));
@@ -98,8 +97,7 @@ describe('a database of data', () => {
     await opened.close();
   });
 
-  postgresTest('is served where a server of the same address is in the same database', async (database) => {
-    await (await openPostgresStore(database.url)).close();
+  preparedTest('is served where a server of the same address is in the same database', async (database) => {
     const url = own(database);
     const served = async () => {
       const opened = await openDataLocation({ data: practice.fresh(), database: url });
@@ -124,8 +122,7 @@ describe('a database of data', () => {
     expect(counts).toEqual([]);
   });
 
-  postgresTest('is held against whatever writes to it, and can be read', async (database) => {
-    await (await openPostgresStore(database.url)).close();
+  preparedTest('is held against whatever writes to it, and can be read', async (database) => {
     // However long it is held.
     const hasty = withOptions(own(database), '-c idle_in_transaction_session_timeout=1');
     const opened = await openDataLocation({ data: practice.fresh(), database: hasty });
@@ -154,10 +151,9 @@ describe('a database of data', () => {
     await opened.close();
   });
 
-  postgresTest(
+  preparedTest(
     'is left without a connection, also where it could not be held, or its files not be opened',
     async (database) => {
-      await (await openPostgresStore(database.url)).close();
       const place = { data: practice.fresh(), database: own(database) };
       const ofName = `SELECT FROM pg_stat_activity WHERE application_name LIKE '${database.schema}%'`;
       const connections = () => onPostgres(async (client) => (await client.query(ofName)).rowCount);
@@ -177,10 +173,9 @@ describe('a database of data', () => {
     },
   );
 
-  postgresTest(
+  preparedTest(
     'is let go of when the database says so: whoever was interrupted can begin again at once',
     async (database) => {
-      await (await openPostgresStore(database.url)).close();
       const gate = await gateTo(database.url);
       const opened = await openDataLocation({ data: practice.fresh(), database: own({ ...database, url: gate.url }) });
       const release = await opened.hold();

@@ -9,8 +9,9 @@ import { rowOf, rowsOf } from '../../support/calls.ts';
 import { downgradeScript } from '../../support/downgrade.ts';
 import { PDF } from '../../support/files.ts';
 import { forgedLink } from '../../support/links.ts';
-import { onPostgres, postgresTest } from '../../support/postgres.ts';
+import { onPostgres, type TestDatabase } from '../../support/postgres.ts';
 import { bareRecords } from '../../support/practice.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { copied, inDatabase, own, scratch, WORK } from './practices.ts';
 
@@ -48,6 +49,12 @@ function secretsIn(data: string): string[] {
     (connection.prepare('SELECT secret FROM link_keys').all() as { secret: string }[]).map((row) => row.secret),
   );
 }
+
+const secretsThere = ({ url }: TestDatabase) =>
+  onPostgres(async (client) => {
+    const { rows } = await client.query<{ secret: string }>('SELECT secret FROM link_keys');
+    return rows.map((row) => row.secret);
+  }, url);
 
 /** A copy of the backup whose database somebody has changed, and whose manifest says so. */
 async function doctored(statements: string): Promise<string> {
@@ -122,19 +129,14 @@ describe('a key of download links', () => {
     await restored.close();
   });
 
-  postgresTest('is carried to PostgreSQL by neither a restore nor a migration', async (database) => {
-    const files = fresh();
-    const secrets = () =>
-      onPostgres(async (client) => {
-        const { rows } = await client.query<{ secret: string }>('SELECT secret FROM link_keys');
-        return rows.map((row) => row.secret);
-      }, database.url);
-    await restore(await doctored(PLANTED), { data: fresh(), database: own(database), files }, WORK);
-    expect(await secrets()).toEqual([]);
-    await onPostgres((client) =>
-      client.query(`DROP SCHEMA ${database.schema} CASCADE; CREATE SCHEMA ${database.schema}`),
-    );
+  preparedTest('is not carried to PostgreSQL by a restore', async (database) => {
+    const to = { data: fresh(), database: own(database), files: fresh() };
+    await restore(await doctored(PLANTED), to, WORK);
+    expect(await secretsThere(database)).toEqual([]);
+  });
+
+  preparedTest('is not carried to PostgreSQL by a migration', async (database) => {
     await migrate({ data: base }, { data: fresh(), database: own(database) }, WORK);
-    expect(await secrets()).toEqual([]);
+    expect(await secretsThere(database)).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import { openConnection } from '../../../src/sqlite/open.ts';
 import { LOCATIONS } from '../../support/ids.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';
 import { testService } from '../../support/service.ts';
 import { sharedMigration } from './migrated.ts';
@@ -27,13 +28,13 @@ import {
 
 let place: Awaited<ReturnType<typeof scratch>>;
 let base: string;
-let before: Record<string, string>;
+let answered: Record<string, string>;
 beforeAll(async () => {
   place = await scratch();
   base = join(place.path, 'base');
   await makePractice(base);
   inDatabase(base, (connection) => connection.exec("INSERT INTO sqlite_sequence VALUES ('async_deliveries', 7)"));
-  before = await answers({ data: await copied(base, join(place.path, 'asked')) });
+  answered = await answers({ data: await copied(base, join(place.path, 'asked')) });
 });
 afterAll(() => place.remove());
 
@@ -55,7 +56,7 @@ async function bare(): Promise<string> {
 }
 
 describe('a migration', () => {
-  postgresTest('to PostgreSQL and back answers as the source did, to the byte', async (database) => {
+  preparedTest('to PostgreSQL and back answers as the source did, to the byte', async (database) => {
     const url = own(database);
     const files = fresh();
     const there = await migrate({ data: base }, { data: fresh(), database: url, files }, WORK);
@@ -69,7 +70,7 @@ describe('a migration', () => {
     const tables = { ...there.tables, ...Object.fromEntries(Object.entries(more).map(([name, n]) => [name, n + 1])) };
     expect({ tables: back.tables, files: back.files }).toEqual({ tables, files: there.files });
     expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
-    expect(await answers({ data })).toEqual(before);
+    expect(await answers({ data })).toEqual(answered);
     const given = "SELECT name, seq FROM sqlite_sequence WHERE name NOT LIKE 'audit%' ORDER BY name";
     const [source, copy] = [base, data].map((of) => inDatabase(of, (connection) => connection.prepare(given).all()));
     expect(copy).toEqual(source);
@@ -79,12 +80,13 @@ describe('a migration', () => {
     expect(entries).toEqual(Array(2).fill({ who: expect.stringMatching(/^command /), covers_all: 1 }));
   });
 
-  postgresTest('is answered from PostgreSQL as from the folder', async (database) => {
-    await migrate({ data: await bare() }, { data: fresh(), database: own(database) }, WORK);
-    const service = await testService([], { database: own(database) });
+  preparedTest('is answered from PostgreSQL as from the folder, and goes back with what it has', async (database) => {
+    const url = own(database);
+    await migrate({ data: await bare() }, { data: fresh(), database: url }, WORK);
+    const service = await testService([], { database: url });
     for (const path of ['/patients?lastId=0', '/transactions?filter=transactionDate>=2000-01-01', '/events?lastId=0']) {
       const called = await service.call('GET', path);
-      const [, expected] = Object.entries(before).find(([name]) => name.endsWith(` ${path}`)) ?? [];
+      const [, expected] = Object.entries(answered).find(([name]) => name.endsWith(` ${path}`)) ?? [];
       expect(called.text).toBe(expected);
     }
     // Numbers go on where they were: none is given again.
@@ -98,37 +100,22 @@ describe('a migration', () => {
     );
     expect(id).toBe(Number(last) + 1);
     await service.close();
+    // Entries of the audit log that have no place yet get it where they are brought.
+    const log = { path: '', database: url };
+    const [before] = await rawRows<{ last: number }>(log, 'SELECT MAX(id) AS last FROM audit_entries');
+    const entry = (who: string) =>
+      `INSERT INTO audit_entries (at, who, operation, hash) VALUES ('2026-03-02T12:00:00.000Z', '${who}', 'x', '')`;
+    await tamper(log, entry('first'), entry('second'));
+    const data = fresh();
+    await migrate({ data: fresh(), database: url }, { data }, WORK);
+    const there = { path: data, database: undefined };
+    const newest = before?.last ?? 0;
+    expect(await rawRows(there, `SELECT id, who FROM audit_entries WHERE operation = 'x' ORDER BY id`)).toMatchObject([
+      { id: newest + 1, who: 'first' },
+      { id: newest + 2, who: 'second' },
+    ]);
+    expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
   });
-
-  postgresTest(
-    'carries entries of the audit log that have no place yet, and gives it to them there',
-    async (database) => {
-      const url = own(database);
-      await migrate({ data: await bare() }, { data: fresh(), database: url }, WORK);
-      const log = { path: '', database: url };
-      const [before] = await rawRows<{ last: number }>(log, 'SELECT MAX(id) AS last FROM audit_entries');
-      await tamper(
-        log,
-        ...['first', 'second'].map(
-          (who) =>
-            `INSERT INTO audit_entries (at, who, operation, hash) VALUES ('2026-03-02T12:00:00.000Z', '${who}', 'x', '')`,
-        ),
-      );
-      const data = fresh();
-      await migrate({ data: fresh(), database: url }, { data }, WORK);
-      const last = before?.last ?? 0;
-      expect(
-        await rawRows(
-          { path: data, database: undefined },
-          `SELECT id, who FROM audit_entries WHERE operation = 'x' ORDER BY id`,
-        ),
-      ).toMatchObject([
-        { id: last + 1, who: 'first' },
-        { id: last + 2, who: 'second' },
-      ]);
-      expect(linesOf(await check({ data }, { deep: true }))).toEqual([]);
-    },
-  );
 
   sharingTest('leaves files where they are unless it is told', async (database) => {
     expect((await shared.report()).files).toBeNull();
@@ -136,7 +123,7 @@ describe('a migration', () => {
     expect(linesOf(found)).toEqual([]);
   });
 
-  postgresTest(
+  preparedTest(
     'leaves out the tables that a removed key has left behind, and tells how much there was and what is missing',
     async (database) => {
       const source = await copied(base, fresh());
@@ -158,7 +145,7 @@ describe('a migration', () => {
     },
   );
 
-  postgresTest('goes on where it was interrupted, with nothing twice', async (database) => {
+  preparedTest('goes on where it was interrupted, with nothing twice', async (database) => {
     const url = own(database);
     const to = { data: fresh(), database: url, files: fresh() };
     for (const [what, times] of [
@@ -195,7 +182,7 @@ describe('a migration', () => {
     await writeFile(join(`${data}.part`, 'unfinished.lock'), '');
     inDatabase(`${data}.part`, (connection) => connection.exec('DELETE FROM patients'));
     await migrate(from, { data }, WORK);
-    expect(await answers({ data })).toEqual(before);
+    expect(await answers({ data })).toEqual(answered);
   });
 });
 
@@ -204,7 +191,7 @@ describe('a migration is refused', () => {
     await expect(migrate({ data: base }, { data: fresh() }, WORK)).rejects.toThrow('Both sides are folders.');
   });
 
-  postgresTest('of a source that another version of molar has changed', async (database) => {
+  preparedTest('of a source that another version of molar has changed', async (database) => {
     const source = await copied(base, fresh());
     inDatabase(source, (connection) =>
       connection.exec("UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'"),
@@ -222,24 +209,19 @@ describe('a migration is refused', () => {
     expect(linesOf(await check({ data: base, database: url }))).toEqual([]);
   });
 
-  postgresTest('into the beginning of a copy of another source', async (database) => {
+  preparedTest('when what was begun is of another source, or the source has changed since', async (database) => {
+    const source = await copied(base, fresh());
     const to = { data: fresh(), database: own(database) };
-    await expect(migrate({ data: base }, to, stoppingAt('Copying patients'))).rejects.toThrow('Stopped here.');
+    await expect(migrate({ data: source }, to, stoppingAt('Copying patients'))).rejects.toThrow('Stopped here.');
     const other = await copied(base, fresh());
     inDatabase(other, (connection) => connection.exec("UPDATE settings SET value = 'another' WHERE name = 'store_id'"));
     await expect(migrate({ data: other }, to, WORK)).rejects.toThrow('has an unfinished copy of another source.');
-    await migrate({ data: base }, to, WORK);
-  });
-
-  postgresTest('when the source has changed since it was begun', async (database) => {
-    const source = await copied(base, fresh());
-    const to = { data: fresh(), database: own(database) };
     await expect(migrate({ data: source }, to, stoppingAt('Comparing'))).rejects.toThrow('Stopped here.');
     inDatabase(source, (connection) => connection.exec("UPDATE access_tokens SET label = 'changed'"));
     await expect(migrate({ data: source }, to, WORK)).rejects.toThrow('access_tokens has');
   });
 
-  postgresTest('while a server runs on a side, and keeps servers away from its source', async (database) => {
+  preparedTest('while a server runs on a side, and keeps servers away from its source', async (database) => {
     const url = own(database);
     const source = await bare();
     const near = await testService([], { data: source });
@@ -265,7 +247,7 @@ describe('a migration is refused', () => {
     await far.close();
   });
 
-  postgresTest('while an import writes to the source', async (database) => {
+  preparedTest('while an import writes to the source', async (database) => {
     const source = await copied(base, fresh());
     const url = own(database);
     const to = { data: fresh(), database: url };

@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { downgradeScript } from '../../support/downgrade.ts';
-import { onPostgres, postgresTest } from '../../support/postgres.ts';
+import { onPostgres } from '../../support/postgres.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import {
   answers,
   check,
@@ -131,22 +132,17 @@ describe('what was restored', () => {
     });
   });
 
-  postgresTest('in PostgreSQL has its files in the data folder where no other place is named', async (database) => {
-    const to = { data: fresh(), database: own(database) };
-    expect(await restore(practice.backup, to, WORK)).toMatchObject({ problems: [] });
-    const names = async (of: string) => (await filesIn(join(of, 'files'))).map((file) => basename(file));
-    expect(await names(to.data)).toEqual(await names(practice.backup));
-    expect(linesOf(await check(to, { deep: true }))).toEqual([]);
-  });
-
-  postgresTest('in PostgreSQL answers the same, and can be backed up to a folder again', async (database) => {
-    const files = fresh();
+  preparedTest('in PostgreSQL answers the same, and can be backed up to a folder again', async (database) => {
     const url = own(database);
-    const to = { data: fresh(), database: url, files };
+    // Its files are in the data folder where no other place is named.
+    const to = { data: fresh(), database: url };
     const stopped = restore(practice.backup, to, stoppingAt('Verifying files'));
     await expect(stopped).rejects.toThrow('Stopped here.');
     expect(linesOf(await check(to))).toEqual([expect.stringContaining('a copy into it is not complete')]);
     expect(await restore(practice.backup, to, WORK)).toMatchObject({ problems: [] });
+    const names = async (of: string) => (await filesIn(join(of, 'files'))).map((file) => basename(file));
+    expect(await names(to.data)).toEqual(await names(practice.backup));
+    expect(linesOf(await check(to, { deep: true }))).toEqual([]);
     const noted = "SELECT covers_all FROM audit_entries WHERE operation = 'server.restore'";
     expect(await onPostgres(async (client) => (await client.query(noted)).rows, url)).toEqual([{ covers_all: '1' }]);
     // Positions of the stream that were given before the restore are of another epoch.
@@ -155,9 +151,7 @@ describe('what was restored', () => {
     const backedUp = inDatabase(practice.backup, (connection) => connection.prepare(epoch).all());
     expect([there.length, there]).toEqual([1, expect.not.arrayContaining(backedUp)]);
     const again = fresh();
-    expect(await backUp({ data: fresh(), database: url, files }, again, { ...WORK, version: '1' })).toMatchObject({
-      problems: [],
-    });
+    expect(await backUp(to, again, { ...WORK, version: '1' })).toMatchObject({ problems: [] });
     const data = fresh();
     await restore(again, { data }, WORK);
     expect(await answers({ data })).toEqual(before);

@@ -9,8 +9,8 @@ import { migrate } from '../../../src/server/maintenance/migrate.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { TestClock } from '../../support/clock.ts';
 import { hashAfter, minute, rawEntries, writeEntry } from '../../support/evidence.ts';
-import { postgresTest } from '../../support/postgres.ts';
 import { bareRecords } from '../../support/practice.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { tamper } from '../../support/rawsql.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { check, filesIn, linesOf, own, scratch, WORK } from './practices.ts';
@@ -148,7 +148,7 @@ it('an older database is no restored one because an entry says so', async () => 
   await first.close();
 });
 
-postgresTest('a restored or migrated database is whole with the key of its servers', async (database) => {
+preparedTest('a restored or migrated database is whole with the key of its servers', async (database) => {
   const auditKey = at('config.key');
   const url = own(database);
   const to = { data: at('unused'), database: url, files: at('files'), auditKey };

@@ -18,7 +18,7 @@ import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { refuseLinks } from '../../../src/server/maintenance/backup/planted.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
 import { ownSchema } from '../../../src/server/maintenance/tables.ts';
-import { postgresTest } from '../../support/postgres.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { copied, filesIn, inDatabase, own, sharedBackup, WORK } from './practices.ts';
 
 const practice = sharedBackup();
@@ -119,7 +119,7 @@ describe('a restore is refused', () => {
     });
   });
 
-  postgresTest('to PostgreSQL when it follows another catalog, and leaves both as they are', async (database) => {
+  preparedTest('to PostgreSQL when it follows another catalog, and leaves both as they are', async (database) => {
     const source = await copied(practice.base, fresh());
     inDatabase(source, (connection) =>
       connection.exec("UPDATE schema_state SET value = 'other' WHERE name = 'fingerprint'"),

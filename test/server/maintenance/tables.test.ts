@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { openPostgresSource } from '../../../src/server/maintenance/postgressnapshot.ts';
 import { contentTables, ownSchema } from '../../../src/server/maintenance/tables.ts';
-import { openPostgresStore } from '../../../src/server/store/postgres/store.ts';
 import { readSchema } from '../../../src/server/store/schema/introspection.ts';
 import { leftOpenBelow } from '../../support/descriptors.ts';
-import { postgresTest } from '../../support/postgres.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 
 it('tells tables with their columns and keys, and the version, and leaves nothing behind', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'molar-tables-'));
@@ -63,8 +62,7 @@ it('what a resource or a key that is no more has left behind is no content', asy
   expect(contentTables({ ...schema, tables: [foreign] })).toEqual([foreign]);
 });
 
-postgresTest('both stores have the same tables, columns, keys and indexes', async ({ url }) => {
-  await (await openPostgresStore(url)).close();
+preparedTest('both stores have the same tables, columns, keys and indexes', async ({ url }) => {
   const source = await openPostgresSource(url);
   const snapshot = await source.snapshot();
   const [there, own] = [await readSchema(snapshot.read, snapshot.dialect), await ownSchema()];

@@ -6,6 +6,7 @@ import { blankRecord } from '../../../src/server/rendering.ts';
 import { countRecords } from '../../../src/server/store/counting.ts';
 import { putRecord, removeRecord } from '../../../src/server/store/records.ts';
 import type { Store, Transaction } from '../../../src/server/store/store.ts';
+import { preparedSchema } from '../../support/preparedschemas.ts';
 import { type Home, makeOlder, onBothStores, ROWS } from './schema/olderpractice.ts';
 
 const patient = (id: number, location: number | null) => ({
@@ -75,6 +76,7 @@ onBothStores(
       await store.close();
     }
   },
+  preparedSchema,
 );
 
 onBothStores('A bulk load counts what it writes beside others, and nothing when it fails', async (home) => {
@@ -109,11 +111,11 @@ onBothStores('A practice of an earlier molar is counted when it is opened, and n
   const uncount = 'UPDATE record_counts SET records = records + 1';
   const forget = `DELETE FROM record_counts; DELETE FROM schema_state WHERE name = 'fingerprint';
     UPDATE schema_state SET value = replace(value, '"place":"preferred_location_id",', '') WHERE name = 'table patients'`;
-  await home.script({ sqlite: forget, postgres: forget });
+  await home.script(forget);
   const first = await home.open();
   await expectTrue(first, [1, 2]);
   await first.close();
-  await home.script({ sqlite: uncount, postgres: uncount });
+  await home.script(uncount);
   const second = await home.open();
   expect(await countRecords(second.read, { org: 1 }, patients, [])).toBe(ROWS + 1);
   await second.close();

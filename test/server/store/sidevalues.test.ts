@@ -4,6 +4,7 @@ import { patients } from '../../../src/catalog/resources/patients.ts';
 import { blankRecord } from '../../../src/server/rendering.ts';
 import { layoutOf } from '../../../src/server/store/layout.ts';
 import { putRecord, removeRecord } from '../../../src/server/store/records.ts';
+import { preparedSchema } from '../../support/preparedschemas.ts';
 import { onBothStores } from './schema/olderpractice.ts';
 
 const patient = (id: number, number: string) => ({
@@ -34,4 +35,5 @@ onBothStores(
       await store.close();
     }
   },
+  preparedSchema,
 );

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import { expect } from 'vitest';
 import type { ImportClaim } from '../../../src/server/store/store.ts';
+import { preparedSchema } from '../../support/preparedschemas.ts';
 import { onBothStores } from './schema/olderpractice.ts';
 
 const lines = (name: string) =>
@@ -34,4 +35,5 @@ onBothStores(
       await store.close();
     }
   },
+  preparedSchema,
 );

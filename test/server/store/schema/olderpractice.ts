@@ -17,7 +17,7 @@ import type { UpgradeOptions } from '../../../../src/server/store/schema/upgrade
 import { openSqliteStore } from '../../../../src/server/store/sqlite/store.ts';
 import type { Store, Transaction } from '../../../../src/server/store/store.ts';
 import { type Connection, openConnection } from '../../../../src/sqlite/open.ts';
-import { onPostgres, postgresTest } from '../../../support/postgres.ts';
+import { onPostgres, postgresTest, testDatabase } from '../../../support/postgres.ts';
 
 /** Where a practice is: a folder with a SQLite database, or a database of PostgreSQL. */
 export interface Home {
@@ -26,13 +26,19 @@ export interface Home {
   readonly database?: string;
   open(options?: UpgradeOptions): Promise<Store>;
   /** Runs statements past everything that guards the database. */
-  script(texts: Readonly<Record<'sqlite' | 'postgres', string>>): Promise<void>;
+  script(texts: string | Readonly<Record<'sqlite' | 'postgres', string>>): Promise<void>;
   /** Rows of patients that an upgrade has brought to its form so far; 0 while none is under way. */
   rowsDone(): Promise<number>;
 }
 
-/** A test on SQLite, and the same on PostgreSQL. */
-export function onBothStores(name: string, run: (home: Home) => Promise<void>): void {
+/** A test on SQLite, and the same on PostgreSQL: in an empty database, or what `make` makes. */
+export function onBothStores(name: string, run: (home: Home) => Promise<void>, make = testDatabase): void {
+  onSqlite(name, run);
+  postgresTest(`${name} (PostgreSQL)`, ({ url }) => run(postgresHome(url)), make);
+}
+
+/** A test on SQLite alone. */
+export function onSqlite(name: string, run: (home: Home) => Promise<void>): void {
   it(`${name} (SQLite)`, async () => {
     const data = await mkdtemp(join(tmpdir(), 'molar-older-'));
     try {
@@ -41,7 +47,6 @@ export function onBothStores(name: string, run: (home: Home) => Promise<void>): 
       await rm(data, { recursive: true });
     }
   });
-  postgresTest(`${name} (PostgreSQL)`, ({ url }) => run(postgresHome(url)));
 }
 
 /** A practice in a folder, which is made. */
@@ -59,7 +64,8 @@ export function sqliteHome(data: string): Home {
     dialect: 'sqlite',
     data,
     open: (options = {}) => openSqliteStore(data, { serving: false, ...options }),
-    script: async (texts) => void use((connection) => connection.exec(texts.sqlite)),
+    script: async (texts) =>
+      void use((connection) => connection.exec(typeof texts === 'string' ? texts : texts.sqlite)),
     rowsDone: async () =>
       use((connection) => (connection.prepare(DONE).get() as { done: number } | undefined)?.done ?? 0),
   };
@@ -72,7 +78,8 @@ export function postgresHome(url: string): Home {
     database: url,
     // What was opened before was closed: nobody has to be waited for.
     open: (options = {}) => openPostgresStore(url, { quietMs: 0, ...options }),
-    script: (texts) => onPostgres(async (client) => void (await client.query(texts.postgres)), url),
+    script: (texts) =>
+      onPostgres(async (client) => void (await client.query(typeof texts === 'string' ? texts : texts.postgres)), url),
     rowsDone: () => onPostgres(async (client) => Number((await client.query(DONE)).rows[0]?.done ?? 0), url),
   };
 }

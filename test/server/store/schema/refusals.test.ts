@@ -17,10 +17,10 @@ describe('a start that cannot bring a practice to this version', () => {
   onBothStores('names the record whose JSON cannot be read', async (home) => {
     await makeOlder(home);
     const spoil = `UPDATE patients SET json = '{"id": 9, broken' WHERE org = 1 AND id = 9`;
-    await home.script({ sqlite: spoil, postgres: spoil });
+    await home.script(spoil);
     await refused(home, /^The patient 9 of organization near has JSON that cannot be read/, /Restore the last backup/);
     const mend = `UPDATE patients SET json = '${JSON.stringify(olderPatient(9))}' WHERE org = 1 AND id = 9`;
-    await home.script({ sqlite: mend, postgres: mend });
+    await home.script(mend);
     const store = await home.open();
     await store.ping();
     await store.close();
@@ -32,7 +32,7 @@ describe('a start that cannot bring a practice to this version', () => {
       INSERT INTO organizations (org, id, timezone, created_date) VALUES (1, 'near', 'UTC', '');
       INSERT INTO transactiontags (org, id, tag_text, tag_text_fold, tag_type, json) VALUES
         (1, 5, 'A', 'a', 'T', '{"id":5,"tagText":"A","tagType":"T"}'), (1, 6, 'a', 'a', 'T', '{"id":6,"tagText":"a","tagType":"T"}')`;
-    await home.script({ sqlite: text, postgres: text });
+    await home.script(text);
     await refused(
       home,
       /transactiontags_by_text cannot be built: transactiontags 6 of organization near has the text of another tag/,
@@ -114,7 +114,7 @@ describe('a start that cannot bring a practice to this version', () => {
   onBothStores('says that a newer molar wrote the data', async (home) => {
     await makeOlder(home);
     const newer = "UPDATE schema_state SET value = '99.0.0' WHERE name = 'molar'";
-    await home.script({ sqlite: newer, postgres: newer });
+    await home.script(newer);
     await refused(home, /newer molar \(99\.0\.0; this one is \d/, /Update molar/);
   });
 });
@@ -142,7 +142,7 @@ describe('ping', () => {
     const other = await home.open();
     await other.ping();
     await expect(store.ping()).rejects.toThrow('were brought to another version');
-    await home.script({ sqlite: 'DELETE FROM schema_state', postgres: 'DELETE FROM schema_state' });
+    await home.script('DELETE FROM schema_state');
     for (const each of [store, other])
       await expect(each.ping()).rejects.toThrow('are being brought to another version');
     for (const each of [store, other]) await each.close();
