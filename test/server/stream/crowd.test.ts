@@ -12,7 +12,9 @@ import { writeOwnMessages } from './writing.ts';
 
 const LIVE = 90;
 const STALLED = 10;
-const CHANGES = 4000;
+/** Fills what the process keeps whoever listens. */
+const FIRST = 1000;
+const CHANGES = 3000;
 const MEGABYTE = 1024 * 1024;
 /** Longer than a busy machine keeps this process waiting: then none of the others stalls. */
 const STALL_MS = 15_000;
@@ -90,10 +92,10 @@ describe('a hundred listeners, ten of which take nothing', () => {
     await Promise.all(stalled.map((request) => once(request, 'response')));
     const live = await Promise.all(Array.from({ length: LIVE }, counting));
 
-    // The first half also fills what the process keeps whoever listens; the second adds half a megabyte at most.
-    await postPatients(CHANGES / 2, 0);
+    await postPatients(FIRST, 0);
     const before = await heldMegabytes();
-    await postPatients(CHANGES / 2, CHANGES / 2);
+    // These add half a megabyte at most.
+    await postPatients(CHANGES - FIRST, FIRST);
     const ids = await newestPatients();
     await expect.poll(() => live.every(({ last }) => last === ids.at(-1)), { timeout: 600_000 }).toBe(true);
     // What the ten have not taken is far more than that: it stands in the store and not in memory.
