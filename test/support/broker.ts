@@ -57,6 +57,8 @@ async function startBroker(program: string): Promise<TestBroker> {
     RABBITMQ_LOG_BASE: join(folder, 'log'),
     RABBITMQ_CONFIG_FILE: join(folder, 'none'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(folder, 'plugins'),
+    // One thread for its work: each more takes time to start, and then waits busily for something to do.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1',
   };
   // A group of its own: the script starts other programs, and all of them are to end.
   const start = () => spawn(program, [], { env, detached: true, stdio: 'ignore' });

@@ -9,6 +9,7 @@ import { Relay } from '../../../src/server/stream/relay/relay.ts';
 import { ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { onPostgres, postgresTest } from '../../support/postgres.ts';
 import { bareRecords } from '../../support/practice.ts';
+import { preparedTest } from '../../support/preparedschemas.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { check, linesOf, own, scratch, WORK } from '../maintenance/practices.ts';
 import { address, type HeardEvent, type Listener, listen, numberIn } from './listening.ts';
@@ -115,7 +116,7 @@ describe('after a restore', () => {
     expect(linesOf(await check({ data }))).toEqual([]);
   });
 
-  postgresTest('in PostgreSQL likewise', async (database) => {
+  preparedTest('in PostgreSQL likewise', async (database) => {
     const data = join(place.path, 'beside');
     const { events } = await restored({ data, database: own(database) }, join(place.path, 'second'));
     const service = await testService([], { database: own(database) });

@@ -9,6 +9,7 @@ import { downgradeScript } from '../../support/downgrade.ts';
 import { ORGANIZATION, OTHER_ORGANIZATION, TOKENS } from '../../support/ids.ts';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 import { line, organizationRecords, tokenRecords } from '../../support/practice.ts';
+import { preparedDatabase } from '../../support/preparedschemas.ts';
 import { rawRows, tamper } from '../../support/rawsql.ts';
 import { type TestService, testService } from '../../support/service.ts';
 import { ON_POSTGRES } from '../../support/store.ts';
@@ -28,8 +29,7 @@ const listeners: Listener[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'molar-positions-'));
-  // Not a prepared one: a downgrade numbers messages by their place on the disk, which is their order in a new table alone.
-  database = ON_POSTGRES ? await testDatabase() : undefined;
+  database = ON_POSTGRES ? await preparedDatabase() : undefined;
   service = await opened(RECORDS);
 });
 afterEach(async () => {
@@ -139,6 +139,13 @@ describe('positions of the stream', () => {
   });
 
   it('of an earlier version stay what they were', async () => {
+    if (database !== undefined) {
+      // A new one: a downgrade numbers messages by their place on the disk, which is their order in a new table alone.
+      await service.close();
+      await database.drop();
+      database = await testDatabase();
+      service = await opened(RECORDS);
+    }
     await post(A, 2);
     await post(B, 3);
     await post(A, 2);
