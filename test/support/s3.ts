@@ -59,7 +59,7 @@ export async function describeS3(name: string, tests: (s3: S3Server) => void): P
 }
 
 /** Starts a server with an empty bucket on a free port of the loopback; undefined without Swift, an error in CI. */
-export async function startS3(): Promise<S3Server | undefined> {
+async function startS3(): Promise<S3Server | undefined> {
   if (!hasSwift()) {
     if (process.env.CI === 'true') throw new Error(`This test ${WITHOUT}.`);
     return undefined;
