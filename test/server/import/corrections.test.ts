@@ -30,42 +30,58 @@ async function replacements(service: TestService, ids: readonly number[]): Promi
   return found;
 }
 
-it.each<[name: string, lines: readonly WireRecord[], replaced: readonly (number | null)[]]>([
-  ['by the last of two, whatever the order of their lines', [charge(3, 1), charge(2, 1)], [3, null, null]],
+/** What the lines of charges 1, 2 and 3 make of them. */
+const CASES: readonly [name: string, lines: readonly WireRecord[], replaced: readonly (number | null)[]][] = [
+  ['the last of two, whatever the order of their lines', [charge(3, 1), charge(2, 1)], [3, null, null]],
   [
-    'by its own one, though another organization has a line of its id',
+    'its own one, though another organization has a line of its id',
     [charge(2, 1), charge(3), elsewhere(1)],
     [2, null, null],
   ],
-  ['by one that is replaced itself', [charge(3, 2), charge(2, 1)], [2, 3, null]],
+  ['one that is replaced itself', [charge(3, 2), charge(2, 1)], [2, 3, null]],
   [
-    'by none whose last line corrects nothing, whatever another organization has',
+    'none whose last line corrects nothing, whatever another organization has',
     [charge(2, 1), charge(3), charge(2), elsewhere(1), elsewhere(2, 1)],
     [null, null, null],
   ],
-  [
-    'by the other one when the last corrects nothing any more',
-    [charge(2, 1), charge(3, 1), charge(3)],
-    [2, null, null],
-  ],
-  [
-    'by none that is deleted',
-    [charge(2), charge(3), charge(4, 1), charge(4, 1, { deleted: true })],
-    [null, null, null],
-  ],
-])('a charge is replaced %s', async (_name, lines, replaced) => {
-  const ids = [1, 2, 3];
-  const atOnce = await testService([...bareRecords(), ...lines, charge(1)]);
+  ['the other one when the last corrects nothing any more', [charge(2, 1), charge(3, 1), charge(3)], [2, null, null]],
+  ['none that is deleted', [charge(2), charge(3), charge(4, 1), charge(4, 1, { deleted: true })], [null, null, null]],
+];
+
+/** A line of a case with ids, and an amount, of its own: of a sum of amounts one can tell what each case adds. */
+function lineOf(at: number, record: WireRecord): WireRecord {
+  const { id, previousTransaction: of } = record as { id: number; previousTransaction?: { id: number } };
+  const own = (number: number) => 10 * at + number;
+  return {
+    ...record,
+    ...{ id: own(id), amount: 4 ** at },
+    ...(of !== undefined && { previousTransaction: { id: own(of.id) } }),
+  };
+}
+
+it('charges are replaced alike when they come at once, in parts, and later', async () => {
+  const corrections = CASES.map(([, lines], at) => lines.map((each) => lineOf(at, each)));
+  const first = CASES.map((_, at) => lineOf(at, charge(1)));
+  const lines = corrections.flatMap((each, at) => [...each, first[at] as WireRecord]);
+  const atOnce = await testService([...bareRecords(), ...lines]);
   const inParts = await testService(bareRecords());
-  await inParts.import([...lines, charge(1)]);
-  const later = await testService([...bareRecords(), charge(1)]);
-  await later.import(lines);
+  await inParts.import(lines);
+  const later = await testService([...bareRecords(), ...first]);
+  await later.import(corrections.flat());
   for (const service of [atOnce, inParts, later]) {
-    expect(await replacements(service, ids)).toEqual(replaced);
+    let total = 0;
+    for (const [at, [name, , replaced]] of CASES.entries()) {
+      const found = await replacements(
+        service,
+        [1, 2, 3].map((id) => 10 * at + id),
+      );
+      expect(found, `by ${name}`).toEqual(replaced.map((by) => by && 10 * at + by));
+      total += 4 ** at * replaced.filter((by) => by === null).length;
+    }
     // The ledger has no charge that is replaced.
     const query = { filter: `location.id==${LOCATIONS.east},page==1` };
     const report = rowOf(await service.call('GET', '/agingbalances/report', { query }));
-    expect(report.total).toBe(10 * replaced.filter((by) => by === null).length);
+    expect(report.total).toBe(total);
     await service.close();
   }
 });
