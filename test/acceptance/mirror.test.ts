@@ -39,7 +39,7 @@ describe('a first load that is killed', () => {
   it('goes on where it was, and is complete only in the end', async () => {
     await startWith(900);
     let running: ChildProcess | undefined;
-    for (const requests of [25, 55, 80]) {
+    for (const requests of [30, 70]) {
       const from = service.requests.length;
       let count = 0;
       service.onRequest = () => {
@@ -97,16 +97,16 @@ describe('a sync of a mirror that is in use', () => {
   });
 
   it('changes nothing for a reader until all of it is there', async () => {
-    await startWith(400);
+    await startWith(200);
     await molarIn(place.path, sync(), service.env);
     const before = queried(file, 'SELECT count(*) AS rows, max(_synced_at) AS at FROM patients');
-    for (const { id } of service.records('patients').slice(0, 300))
+    for (const { id } of service.records('patients').slice(0, 150))
       service.edit('patients', Number(id), { lastName: 'New' });
     const seen: unknown[] = [];
     service.onRequest = () => seen.push(queried(file, 'SELECT count(*) AS rows, max(_synced_at) AS at FROM patients'));
     const done = await molarIn(place.path, sync(['--json']), service.env);
-    expect(JSON.parse(done.stdout).resources[0]).toMatchObject({ added: 0, changed: 300, deleted: 0 });
-    expect(seen.length).toBeGreaterThan(30);
+    expect(JSON.parse(done.stdout).resources[0]).toMatchObject({ added: 0, changed: 150, deleted: 0 });
+    expect(seen.length).toBeGreaterThan(15);
     expect(seen.every((rows) => JSON.stringify(rows) === JSON.stringify(before))).toBe(true);
   });
 });

@@ -195,6 +195,8 @@ describe.concurrent.each(STEPS)('$name', (step) => {
       // Who follows the stream until told to stop is told nothing of it.
       const says = listens ? '' : SAYS[signal];
       expect([await exit(child), await errors]).toEqual([CODES[signal], expect.stringContaining(says)]);
+      if (argv.includes('--out') && again !== argv)
+        expect(await errors).toMatch(/--resume to continue after \d+ record/);
       if (!listens) expect(await output).not.toContain('3,Name 3');
       const left = await filesIn(folder);
       expect(left.filter((file) => /\.lock$|\.new$|^tmp/.test(file))).toEqual([]);
