@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DemoRecord } from '../../src/demo/practice.ts';
-import { cents, groups, idOf, smallPractice, TODAY } from './smallpractice.ts';
+import { cents, differing, groups, idOf, smallPractice, TODAY } from './smallpractice.ts';
 
 const { of } = smallPractice();
 const transactions = of('Transaction');
@@ -76,7 +76,7 @@ describe('the ledger', () => {
   });
 
   it('never settles a charge by more than its amount, nor spends more than a credit has', () => {
-    for (const [chargeId, { all }] of settled()) expect(all).toBeLessThanOrEqual(cents(byId.get(chargeId)!.amount));
+    expect([...settled()].filter(([chargeId, { all }]) => all > cents(byId.get(chargeId)!.amount))).toEqual([]);
     const overspent = transactions.filter((row) => {
       const spent = sum(distributionsOf(row).map(({ appliedAmount }) => cents(appliedAmount)));
       return spent > Math.max(0, -cents(row.amount));
@@ -135,10 +135,11 @@ describe('the ledger', () => {
   });
 
   it('says that a row was last changed when it was replaced, or else when it was entered', () => {
-    for (const row of transactions) {
-      const last = row.replacedByTransaction === undefined ? row : byId.get(idOf(row.replacedByTransaction))!;
-      expect(row.lastModified).toBe(last.entryDate);
-    }
+    const wrong = differing(transactions, ({ entryDate, lastModified, replacedByTransaction: by }) => [
+      lastModified,
+      by === undefined ? entryDate : byId.get(idOf(by))!.entryDate,
+    ]);
+    expect(wrong).toEqual([]);
   });
 
   it('gives back exactly what was voided or refunded', () => {
@@ -154,12 +155,15 @@ describe('the ledger', () => {
       active.filter(({ insuranceClaim }) => insuranceClaim !== undefined),
       ({ insuranceClaim }) => idOf(insuranceClaim),
     );
-    for (const claim of of('InsuranceClaim')) {
-      const rows = claims.get(claim.id as number)!;
+    const wrong = differing(of('InsuranceClaim'), ({ id, patient, status }) => {
+      const rows = claims.get(id as number)!;
       const payments = rows.filter(({ ledgerType }) => ledgerType === 'InsurancePayment');
-      expect(rows.every(({ patient }) => idOf(patient) === idOf(claim.patient))).toBe(true);
-      expect(payments).toHaveLength(claim.status === 'PAID' ? 1 : 0);
-    }
+      return [
+        [id, payments.length, ...new Set(rows.map((row) => idOf(row.patient)))],
+        [id, status === 'PAID' ? 1 : 0, idOf(patient)],
+      ];
+    });
+    expect(wrong).toEqual([]);
     expect(new Set(of('InsuranceClaim').map(({ status }) => status))).toEqual(new Set(['PAID', 'PENDING', 'DENIED']));
   });
 
@@ -170,7 +174,7 @@ describe('the ledger', () => {
         ({ patient }) => idOf(patient),
       ),
     );
-    for (const plan of of('PatientInsurancePlanV1')) {
+    const wrong = differing(of('PatientInsurancePlanV1'), (plan) => {
       const rows = charges.get(idOf(plan.patient)) ?? [];
       const met = (name: string, year: unknown) =>
         sum(
@@ -178,12 +182,15 @@ describe('the ledger', () => {
             .filter((row) => (row.transactionDate as string).startsWith(`${year}-`))
             .map((row) => cents(row[name] ?? 0)),
         );
-      for (const prefix of ['previous', 'current']) {
-        const year = plan[`${prefix}_benefitYear`];
-        expect(cents(plan[`${prefix}_basicIndividualAnnualDeductibleMet`])).toBe(met('metBasic', year));
-        expect(cents(plan[`${prefix}_majorIndividualAnnualDeductibleMet`])).toBe(met('metMajor', year));
-      }
-    }
+      const both = ['previous', 'current'].flatMap((prefix) =>
+        ['Basic', 'Major'].map((kind) => ({
+          told: cents(plan[`${prefix}_${kind.toLowerCase()}IndividualAnnualDeductibleMet`]),
+          met: met(`met${kind}`, plan[`${prefix}_benefitYear`]),
+        })),
+      );
+      return [both.map(({ told }) => told), both.map((each) => each.met)];
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('keeps within the annual maximum, as paid', () => {
@@ -197,11 +204,12 @@ describe('the ledger', () => {
       }
     }
     expect(Math.max(...paid.values())).toBeLessThanOrEqual(200_000);
-    for (const plan of of('PatientInsurancePlanV1')) {
-      for (const prefix of ['previous', 'current']) {
-        const key = `${idOf(plan.patient)} ${plan[`${prefix}_benefitYear`]}`;
-        expect(cents(plan[`${prefix}_maximumIndividualAnnualBenefitUsed`])).toBe(paid.get(key) ?? 0);
-      }
+    for (const prefix of ['previous', 'current']) {
+      const wrong = differing(of('PatientInsurancePlanV1'), (plan) => [
+        cents(plan[`${prefix}_maximumIndividualAnnualBenefitUsed`]),
+        paid.get(`${idOf(plan.patient)} ${plan[`${prefix}_benefitYear`]}`) ?? 0,
+      ]);
+      expect(wrong).toEqual([]);
     }
   });
 });

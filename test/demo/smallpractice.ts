@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { RESOURCES } from '../../src/catalog/catalog.ts';
 import type { Problem } from '../../src/catalog/failures.ts';
 import type { Fields, Kind } from '../../src/catalog/fields/kind.ts';
@@ -34,6 +35,14 @@ export function cents(dollars: unknown): number {
   const value = Math.round((dollars as number) * 100);
   if (value / 100 !== dollars) throw new Error(`${dollars} is not in whole cents.`);
   return value;
+}
+
+/** What of some items is not as wanted: thousands of calls of `expect` take longer than to make the practice. */
+export function differing<T>(
+  items: Iterable<T>,
+  pairOf: (item: T) => readonly [got: unknown, wanted: unknown],
+): (readonly [got: unknown, wanted: unknown])[] {
+  return Array.from(items, pairOf).filter(([got, wanted]) => !isDeepStrictEqual(got, wanted));
 }
 
 /** SHA-256 of the records as lines of an import, of the first ones where `most` is given. */
