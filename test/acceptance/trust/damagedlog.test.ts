@@ -34,10 +34,13 @@ const changed = (name: string, column: string, value: string): Damage => ({
   verified: 'audit.altered entry',
 });
 
-const DAMAGES: readonly Damage[] = [
+const LISTS: readonly Damage[] = [
   changed('a list that is cut short', 'patients', `'[1,'`),
   changed('a list of something else', 'patients', `'[{"id":1}]'`),
   changed('a list that goes backwards', 'ids', `'[[9,1]]'`),
+];
+
+const DAMAGES: readonly Damage[] = [
   { ...gone('audit_patients'), verified: 'audit.altered head' },
   { ...gone('audit_entries'), verified: 'audit.altered head' },
   { ...gone('audit_checkpoints'), verified: 'audit.altered head', isRead: true },
@@ -72,6 +75,9 @@ const OWN: Readonly<Record<Store, readonly Damage[]>> = {
   ],
 };
 
+/** Lists are read by the same code, whichever store they come from: those of SQLite stand for both. */
+const ofStore = (store: Store) => [...(store === 'SQLite' ? LISTS : []), ...DAMAGES, ...OWN[store]];
+
 describe.each(STORES)('a damaged audit log on %s', (store) => {
   let tested: Practice;
   beforeAll(async () => {
@@ -83,7 +89,7 @@ describe.each(STORES)('a damaged audit log on %s', (store) => {
   beforeEach(() => tested.sql('DROP TABLE IF EXISTS kept', 'CREATE TABLE kept AS SELECT * FROM audit_entries'));
   afterAll(() => tested.end());
 
-  it.each([...DAMAGES, ...OWN[store]].map((damage) => [damage.name, damage] as const))(
+  it.each(ofStore(store).map((damage) => [damage.name, damage] as const))(
     'ends each command with exit 9 and what is wrong: %s',
     async (_name, { does, undoes, verified, isRead = false }) => {
       await tested.sql(...does);
