@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { tamper } from '../support/rawsql.ts';
 import { molarIn } from './inprocess.ts';
-import { connection, molar, serve, workplace, writeFixture } from './molar.ts';
+import { connection, serve, workplace, writeFixture } from './molar.ts';
 
 let place: Awaited<ReturnType<typeof workplace>>;
 beforeEach(async () => {
@@ -69,7 +69,7 @@ test('a served log is signed and shipped, verified with either half of the key, 
 
 test('a key that others may read, and a target that is none, are refused before the server listens', async () => {
   const key = join(place.path, 'key.pem');
-  const start = (...flags: string[]) => molar(place.path, ['serve', '--port', '0', '--data', 'data', ...flags]);
+  const start = (...flags: string[]) => molarIn(place.path, ['serve', '--port', '0', '--data', 'data', ...flags]);
   await writeFile(key, '', { mode: 0o600 });
   expect((await start('--audit-key', 'key.pem')).code).toBe(9);
   await chmod(key, 0o644);

@@ -43,7 +43,7 @@ const happened = { 'done at once': 0, resumed: 0, 'started over': 0, interrupted
 
 // In this order: the last test is about the others.
 describe('an export in which things go wrong', { shuffle: false }, () => {
-  it.each(seeds(24))('is whole or not there, and comes to its end (seed %i)', async (seed) => {
+  it.each(seeds(12))('is whole or not there, and comes to its end (seed %i)', async (seed) => {
     const { exported, run: runOf } = scenarioOf(seed);
     const expected = await bench.wholeExport(exported);
     const target = await bench.target(`seed-${seed}`);

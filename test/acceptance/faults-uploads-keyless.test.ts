@@ -2,5 +2,5 @@ import { describe } from 'vitest';
 import { faultyUploads } from '../support/faults/uploadruns.ts';
 
 describe('35 files over a faulty line to a server that takes no notice of keys', () => {
-  faultyUploads(5, { withoutKeys: true });
+  faultyUploads(4, { withoutKeys: true });
 });

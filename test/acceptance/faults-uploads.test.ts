@@ -2,5 +2,5 @@ import { describe } from 'vitest';
 import { faultyUploads } from '../support/faults/uploadruns.ts';
 
 describe('35 files over a faulty line', () => {
-  faultyUploads(5);
+  faultyUploads(2);
 });

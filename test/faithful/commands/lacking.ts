@@ -18,7 +18,6 @@ export const LACKING: Table = {
   'appointments delete': lacks(/appointment/i, ({ first }) => [
     ...['appointments', 'delete', first('appointments'), '--yes'],
   ]),
-  'reports schedule': lacks(/appointments/i, () => ['reports', 'schedule', '--date', '2026-03-02']),
   'reports collections': lacks(/appointments/i, () => ['reports', 'collections']),
   'transactiontags update': lacks(/tag/i, ({ first }) => [
     ...['transactiontags', 'update', first('transactiontags'), '--tag-text', 'Paid online'],

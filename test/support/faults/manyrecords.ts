@@ -35,9 +35,9 @@ export function manyRecords(): readonly WireRecord[] {
   return [...allRecords(), ...MANY.flatMap(({ lines }) => lines)];
 }
 
-/** The same with ten times as many: most resources have more than a page of 500, and more rows than are copied at once. */
+/** The same with seven times as many: patients are more than a page of 500, and more rows than are copied at once. */
 export function manyPages(): readonly WireRecord[] {
-  return [...allRecords(), ...KINDS.flatMap(([fixture, count]) => many(fixture, 10 * count).lines)];
+  return [...allRecords(), ...KINDS.flatMap(([fixture, count]) => many(fixture, 7 * count).lines)];
 }
 
 /** The records of a fixture, and copies of the first one under ids that lie close together in places and far apart in others. */
