@@ -33,7 +33,7 @@ const UNHELPFUL: Moods = {
   tagCase: 'upper',
   automaticDates: true,
   modifiedLimitsTransactions: false,
-  wideDays: 1500,
+  wideDays: 400,
   wideEverywhere: true,
   emptyReports: 'notFound',
   reorderedKeys: true,
