@@ -73,8 +73,9 @@ const SAME_ON_BOTH = [
   'test/server/{budgets/fairness,budgets/images,import/audited,import/lines,import/runs}.test.ts',
   'test/server/stream/{formats,imports,organizations,route,series}.test.ts',
   // The same, recorded on 29 November 2026.
-  'test/contract/{access,async,etag,http,paging,values}.test.ts',
-  'test/server/import/{deletions,order}.test.ts',
+  'test/contract/{access,async,auditmodes,clients,etag,http,paging,values}.test.ts',
+  'test/server/audit/commands.test.ts',
+  'test/server/import/{corrections,deletions,order}.test.ts',
   'test/server/reports/openings/generated.test.ts',
 ];
 
