@@ -152,7 +152,7 @@ function patientsIn(data: string): number {
 }
 
 /** So many that copying them takes a while. */
-const DOCUMENTS = 120;
+const DOCUMENTS = 300;
 
 /** Writes an import file with documents of the first patient. */
 async function writeDocuments(name: string): Promise<void> {
@@ -184,7 +184,7 @@ test('a backup that is killed, or interrupted, leaves nothing under its name; th
     stdout: '',
     stderr: expect.stringContaining('is there already'),
   });
-  expect((await run('restore', 'SIGKILL', '--data', 'r')).stdout).toMatch(/^Restored [\d,]+ rows and 120 files to /);
+  expect((await run('restore', 'SIGKILL', '--data', 'r')).stdout).toMatch(/^Restored [\d,]+ rows and 300 files to /);
 });
 
 /** Several of the pages that a copy is made in. */
