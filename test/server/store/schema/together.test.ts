@@ -3,8 +3,9 @@ import sql from 'sql-template-tag';
 import { describe, expect } from 'vitest';
 import { patients } from '../../../../src/catalog/resources/patients.ts';
 import { SCHEMA, type Schema, schemaOf } from '../../../../src/server/store/schema/schema.ts';
+import { lockBackfill, lockGoal, writeBackfill } from '../../../../src/server/store/schema/state.ts';
 import { upgrade } from '../../../../src/server/store/schema/upgrade.ts';
-import { type Store, StoreUnusable } from '../../../../src/server/store/store.ts';
+import { type Store, StoreUnusable, type Transaction } from '../../../../src/server/store/store.ts';
 import { onPostgres, postgresTest } from '../../../support/postgres.ts';
 import {
   expectFiltersToFind,
@@ -43,6 +44,29 @@ describe('an upgrade among others', () => {
     });
     // After the first transaction, and after the one that counts.
     expect(totals.slice(0, 2)).toEqual([{ total: 0 }, { total: ROWS + 3 }]);
+    await store.close();
+  });
+
+  postgresTest('is the only one while it decides where to, or fills a table', async ({ url }) => {
+    const store = await postgresHome(url).open({ schema: OLDER });
+    const table = 'patients';
+    await store.write((tx) => writeBackfill(tx, { table_name: table, goal: '', org: 0, id: 0, done: 0, total: ROWS }));
+    /** What somebody else is told who asks for the same rows meanwhile. */
+    const meanwhile = (name: string, work: (tx: Transaction) => Promise<unknown>) =>
+      store.write(async (tx) => {
+        await work(tx);
+        return onPostgres((client) => client.query(`SELECT 1 FROM ${name} FOR UPDATE NOWAIT`), url).then(
+          ({ rowCount }) => `${rowCount} rows`,
+          ({ code }: { code: string }) => code,
+        );
+      });
+    const LOCKED = '55P03';
+    const goal = (tx: Transaction) => lockGoal(tx, 'postgres');
+    const backfill = (tx: Transaction) => lockBackfill(tx, table, 'postgres');
+    expect(await meanwhile('schema_state', goal)).toBe(LOCKED);
+    expect(await meanwhile('schema_state', backfill)).toMatch(/^[1-9]\d* rows$/);
+    expect(await meanwhile('schema_backfills', backfill)).toBe(LOCKED);
+    expect(await meanwhile('schema_backfills', goal)).toBe('1 rows');
     await store.close();
   });
 
