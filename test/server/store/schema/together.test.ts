@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sql from 'sql-template-tag';
 import { describe, expect } from 'vitest';
 import { patients } from '../../../../src/catalog/resources/patients.ts';
+import { tryLockOrganization } from '../../../../src/server/store/schema/backfill.ts';
+import { lockOrganizations, lockTables } from '../../../../src/server/store/schema/locks.ts';
 import { SCHEMA, type Schema, schemaOf } from '../../../../src/server/store/schema/schema.ts';
 import { lockBackfill, lockGoal, writeBackfill } from '../../../../src/server/store/schema/state.ts';
 import { upgrade } from '../../../../src/server/store/schema/upgrade.ts';
@@ -47,26 +49,36 @@ describe('an upgrade among others', () => {
     await store.close();
   });
 
-  postgresTest('is the only one while it decides where to, or fills a table', async ({ url }) => {
-    const store = await postgresHome(url).open({ schema: OLDER });
+  postgresTest('keeps others from what it decides, fills and compares', async ({ url }) => {
+    const home = postgresHome(url);
+    await makeOlder(home);
+    const store = await home.open({ schema: OLDER });
     const table = 'patients';
     await store.write((tx) => writeBackfill(tx, { table_name: table, goal: '', org: 0, id: 0, done: 0, total: ROWS }));
-    /** What somebody else is told who asks for the same rows meanwhile. */
-    const meanwhile = (name: string, work: (tx: Transaction) => Promise<unknown>) =>
+    /** The code of what somebody else is told who asks for the same meanwhile; undefined where that is free. */
+    const meanwhile = (asked: string, work: (tx: Transaction) => Promise<unknown>) =>
       store.write(async (tx) => {
         await work(tx);
-        return onPostgres((client) => client.query(`SELECT 1 FROM ${name} FOR UPDATE NOWAIT`), url).then(
-          ({ rowCount }) => `${rowCount} rows`,
+        return onPostgres((client) => client.query(`BEGIN; ${asked} NOWAIT; ROLLBACK`), url).then(
+          () => undefined,
           ({ code }: { code: string }) => code,
         );
       });
-    const LOCKED = '55P03';
-    const goal = (tx: Transaction) => lockGoal(tx, 'postgres');
-    const backfill = (tx: Transaction) => lockBackfill(tx, table, 'postgres');
-    expect(await meanwhile('schema_state', goal)).toBe(LOCKED);
-    expect(await meanwhile('schema_state', backfill)).toMatch(/^[1-9]\d* rows$/);
-    expect(await meanwhile('schema_backfills', backfill)).toBe(LOCKED);
-    expect(await meanwhile('schema_backfills', goal)).toBe('1 rows');
+    const nothing = async () => {};
+    for (const [asked, lock] of [
+      ['SELECT 1 FROM schema_state FOR UPDATE', (tx) => lockGoal(tx, 'postgres')],
+      ['SELECT 1 FROM schema_backfills FOR UPDATE', (tx) => lockBackfill(tx, table, 'postgres')],
+      ['SELECT 1 FROM organizations FOR UPDATE', (tx) => lockOrganizations(tx, 'postgres')],
+      ['SELECT 1 FROM organizations WHERE org = 1 FOR UPDATE', (tx) => tryLockOrganization(tx, 1)],
+      // As whoever writes to it does.
+      [`LOCK TABLE ${table} IN ROW EXCLUSIVE MODE`, (tx) => lockTables(tx, [table])],
+    ] satisfies [string, (tx: Transaction) => Promise<unknown>][]) {
+      expect([asked, await meanwhile(asked, nothing), await meanwhile(asked, lock)]).toEqual([
+        asked,
+        undefined,
+        '55P03',
+      ]);
+    }
     await store.close();
   });
 
