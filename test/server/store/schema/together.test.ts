@@ -82,6 +82,25 @@ describe('an upgrade among others', () => {
     await store.close();
   });
 
+  postgresTest('is begun by one server at a time', async ({ url }) => {
+    const home = postgresHome(url);
+    await onPostgres(async (client) => {
+      const lock = "hashtext('molar ' || current_schema())";
+      await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${lock})`);
+      let isOpen = false;
+      const opening = home.open().then((store) => {
+        isOpen = true;
+        return store;
+      });
+      const waiting = `SELECT 1 FROM pg_locks
+        WHERE locktype = 'advisory' AND NOT granted AND objid = ${lock}::bigint & 4294967295`;
+      await expect.poll(async () => isOpen || (await client.query(waiting)).rowCount === 1).toBe(true);
+      expect(isOpen).toBe(false);
+      await client.query('COMMIT');
+      await (await opening).close();
+    }, url);
+  });
+
   postgresTest('does not wait for a server that waits for it', async ({ url }) => {
     const home = postgresHome(url);
     await makeOlder(home);
