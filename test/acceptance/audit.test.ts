@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openConnection } from '../../src/sqlite/open.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { testPostgres } from '../support/services.ts';
@@ -66,58 +66,45 @@ interface Store {
   drop(): Promise<void>;
 }
 
-type StoreRow = readonly [name: string, make: () => Promise<Store>];
+/** PostgreSQL where it is there: trust/audit.test.ts asks the same of a folder. */
+async function newStore(): Promise<Store> {
+  if ((await testPostgres()) === undefined) return { where: ['--data', 'data'], drop: async () => {} };
+  const { url, drop } = await testDatabase();
+  return { where: ['--database', url], drop };
+}
 
-const FOLDER: StoreRow = ['a folder', async () => ({ where: ['--data', 'data'], drop: async () => {} })];
-
-const DATABASE: StoreRow = [
-  'PostgreSQL',
-  async () => {
-    const { url, drop } = await testDatabase();
-    return { where: ['--database', url], drop };
-  },
-];
-
-// One of them: trust/audit.test.ts asks the same of a folder.
-const STORE = (await testPostgres()) === undefined ? FOLDER : DATABASE;
-
-describe.each([STORE])('in %s', (_name, make) => {
-  it('an investigator learns who has seen a patient, while the server runs', async () => {
-    const { where, drop } = await make();
-    const { url, stop } = await started('--import', 'fixture.ndjson', '--files', 'files', ...where);
-    expect((await request(url, `/patients/${PATIENT + 7}`, 'asked-get')).status).toBe(200);
-    expect((await request(url, '/patients?pageSize=50', 'asked-list')).status).toBe(200);
-    expect((await request(url, '/patients?pageSize=500&lastId=0', 'asked-all')).status).toBe(200);
-    const [brought, ...one] = await trailOf(PATIENT + 7, ...where);
-    const everybody = [[PATIENT, PATIENT + 99]];
-    expect(brought).toMatchObject({ operation: 'server.import', who: COMMAND, ids: [], patients: everybody });
-    expect(one.map(({ operation }) => operation)).toEqual(['patients.get', 'patients.list', 'patients.list']);
-    expect(one[0]).toMatchObject({ ids: [PATIENT + 7], patients: [PATIENT + 7], requestId: 'asked-get' });
-    expect(one[2]).toMatchObject({ ids: everybody, patients: everybody });
-    expect(one[0]?.who).toMatch(/^token /);
-    const other = (await trailOf(PATIENT + 60, ...where)).map(({ operation }) => operation);
-    expect(other).toEqual(['server.import', 'patients.list']);
-    expect(await trailOf(PATIENT + 7, ...where, '--to', '2001-01-01')).toEqual([]);
-    expect(await trailOf(PATIENT + 7, ...where, '--for', ORGANIZATION)).toHaveLength(4);
-    // Asked about twice, nobody is still nobody.
-    for (let n = 0; n < 2; n++) expect(await trailOf(PATIENT + 100, ...where)).toEqual([]);
-    const shown = await run('audit', 'patient', String(PATIENT + 100), ...where);
-    expect([shown.code, shown.stdout]).toEqual([
-      0,
-      `Nobody: the audit log has no entry of patient ${PATIENT + 100}.\n`,
-    ]);
-    expect((await run('audit', 'patient', 'x', ...where)).code).toBe(2);
-    expect((await run('audit', 'patient', '1', '--for', 'nobody', ...where)).code).toBe(4);
-    const commands = (await exported(...where)).filter(({ who }) => who === COMMAND);
-    expect(commands.map(({ operation }) => operation)).toEqual([
-      'server.import',
-      ...Array(7).fill('audit.patient'),
-      'audit.export',
-    ]);
-    expect(commands.at(-1)?.all).toBe(true);
-    await stop();
-    await drop();
-  });
+it('an investigator learns who has seen a patient, while the server runs', async () => {
+  const { where, drop } = await newStore();
+  const { url, stop } = await started('--import', 'fixture.ndjson', '--files', 'files', ...where);
+  expect((await request(url, `/patients/${PATIENT + 7}`, 'asked-get')).status).toBe(200);
+  expect((await request(url, '/patients?pageSize=50', 'asked-list')).status).toBe(200);
+  expect((await request(url, '/patients?pageSize=500&lastId=0', 'asked-all')).status).toBe(200);
+  const [brought, ...one] = await trailOf(PATIENT + 7, ...where);
+  const everybody = [[PATIENT, PATIENT + 99]];
+  expect(brought).toMatchObject({ operation: 'server.import', who: COMMAND, ids: [], patients: everybody });
+  expect(one.map(({ operation }) => operation)).toEqual(['patients.get', 'patients.list', 'patients.list']);
+  expect(one[0]).toMatchObject({ ids: [PATIENT + 7], patients: [PATIENT + 7], requestId: 'asked-get' });
+  expect(one[2]).toMatchObject({ ids: everybody, patients: everybody });
+  expect(one[0]?.who).toMatch(/^token /);
+  const other = (await trailOf(PATIENT + 60, ...where)).map(({ operation }) => operation);
+  expect(other).toEqual(['server.import', 'patients.list']);
+  expect(await trailOf(PATIENT + 7, ...where, '--to', '2001-01-01')).toEqual([]);
+  expect(await trailOf(PATIENT + 7, ...where, '--for', ORGANIZATION)).toHaveLength(4);
+  // Asked about twice, nobody is still nobody.
+  for (let n = 0; n < 2; n++) expect(await trailOf(PATIENT + 100, ...where)).toEqual([]);
+  const shown = await run('audit', 'patient', String(PATIENT + 100), ...where);
+  expect([shown.code, shown.stdout]).toEqual([0, `Nobody: the audit log has no entry of patient ${PATIENT + 100}.\n`]);
+  expect((await run('audit', 'patient', 'x', ...where)).code).toBe(2);
+  expect((await run('audit', 'patient', '1', '--for', 'nobody', ...where)).code).toBe(4);
+  const commands = (await exported(...where)).filter(({ who }) => who === COMMAND);
+  expect(commands.map(({ operation }) => operation)).toEqual([
+    'server.import',
+    ...Array(7).fill('audit.patient'),
+    'audit.export',
+  ]);
+  expect(commands.at(-1)?.all).toBe(true);
+  await stop();
+  await drop();
 });
 
 it('copies of everything and an import are entries of whoever ran the command', async () => {

@@ -10,6 +10,7 @@ import { molarIn } from './inprocess.ts';
 import {
   exit,
   fixturePatients,
+  hasEnded,
   ORGANIZATION,
   PATIENT,
   type Served,
@@ -217,7 +218,7 @@ test('a migration that is killed again and again comes to its end, with all rows
           await client.query('SELECT pg_stat_clear_snapshot()');
           return (await client.query(reached)).rows.length > 0;
         };
-        await until(async () => child.exitCode !== null || (await hasReached()), 20);
+        await until(async () => hasEnded(child) || (await hasReached()), 20);
         child.kill('SIGKILL');
         expect(await exit(child)).toBeNull();
         expect((await run('check', '--database', to, '--files', 'd/files')).code).toBe(9);

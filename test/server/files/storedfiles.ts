@@ -23,6 +23,13 @@ export async function store(files: Files, name: string, ...pieces: readonly Buff
 export const contentOf = async (files: Files, name: string, range?: { start: number; end: number }) =>
   (await buffer(await files.open(name, range))).toString();
 
+/** The names of all files that a storage lists, in its order. */
+export async function namesIn(files: Files): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of files.list()) names.push(name);
+  return names;
+}
+
 async function listed(files: Files): Promise<{ name: string; size: number }[]> {
   const all: { name: string; size: number }[] = [];
   for await (const { name, size, modified } of files.list()) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { backUp } from '../../../src/server/maintenance/backup/backup.ts';
 import { openDataLocation } from '../../../src/server/maintenance/datalocation.ts';
 import { restore } from '../../../src/server/maintenance/restore.ts';
@@ -22,13 +22,15 @@ export function testMaintenanceOfBucket(s3: S3Server): void {
     });
     afterAll(() => place.remove());
 
+    beforeEach(() => {
+      for (const [name, value] of Object.entries(s3.env)) vi.stubEnv(name, value);
+    });
     afterEach(() => {
       s3.failing();
       vi.unstubAllEnvs();
     });
 
     it('are restored, checked, and backed up again', async () => {
-      for (const [name, value] of Object.entries(s3.env)) vi.stubEnv(name, value);
       const there = { data: join(place.path, 'there'), files: `s3://${s3.bucket}/molar` };
       expect(await restore(backup, there, WORK)).toMatchObject({ problems: [] });
       expect(linesOf(await check(there, { deep: true }))).toEqual([]);
@@ -44,7 +46,6 @@ export function testMaintenanceOfBucket(s3: S3Server): void {
     });
 
     preparedTest('may stand there before their documents do, beside a database, too', async (database) => {
-      for (const [name, value] of Object.entries(s3.env)) vi.stubEnv(name, value);
       const files = `s3://${s3.bucket}/beside`;
       const opened = await openDataLocation({ data: join(place.path, 'beside'), database: own(database), files });
       await opened.close();
@@ -52,7 +53,6 @@ export function testMaintenanceOfBucket(s3: S3Server): void {
     });
 
     it('of a storage that is away are no finding', async () => {
-      for (const [name, value] of Object.entries(s3.env)) vi.stubEnv(name, value);
       const there = { data: join(place.path, 'there'), files: `s3://${s3.bucket}/molar` };
       s3.failing((_request, response) => {
         response.writeHead(403).end();

@@ -14,6 +14,7 @@ import { bareRecords, line } from '../../../support/practice.ts';
 import type { S3Server } from '../../../support/s3.ts';
 import { type TestService, testService } from '../../../support/service.ts';
 import { linksOf, post, posted } from '../../resources/documentsof.ts';
+import { namesIn } from '../storedfiles.ts';
 
 let data: string;
 let files: Files;
@@ -22,11 +23,7 @@ let used = 0;
 
 const staged = () => readdir(join(data, 'uploads'));
 
-async function kept(): Promise<string[]> {
-  const names: string[] = [];
-  for await (const { name } of files.list()) names.push(name);
-  return names.sort();
-}
+const kept = async () => (await namesIn(files)).sort();
 
 const download = (url: string | undefined, options: CallOptions = {}) =>
   service.call('GET', url ?? '', { token: null, organization: null, ...options });

@@ -11,25 +11,15 @@ import { FilesUnavailable } from '../../../../src/server/files/files.ts';
 import { openFiles } from '../../../../src/server/files/open.ts';
 import { leftOpenBelow } from '../../../support/descriptors.ts';
 import type { S3Server } from '../../../support/s3.ts';
+import { NAME, namesIn, staged, store } from '../storedfiles.ts';
 
 const MEGABYTE = 1024 * 1024;
-const NAME = '3f2a77b0-original';
 
 let data: string;
 let files: Files;
 let used = 0;
 
-async function stage(name: string, content: Buffer): Promise<string> {
-  const staging = await files.stage(name);
-  await staging.write(content);
-  return (await staging.finish()).path;
-}
-
-async function store(name: string, content: Buffer): Promise<void> {
-  await stage(name, content);
-  await files.persist([name]);
-  await files.finalize(name);
-}
+const stage = async (name: string, content: Buffer) => (await staged(files, name, content)).path;
 
 async function unavailable(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
@@ -56,11 +46,7 @@ const answering = (where: RegExp, answer: (response: ServerResponse) => void) =>
   };
 };
 
-const listed = async () => {
-  const names: string[] = [];
-  for await (const { name } of files.list()) names.push(name);
-  return names;
-};
+const listed = () => namesIn(files);
 
 async function unfinished({ client, bucket }: S3Server): Promise<number> {
   const list = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: `${used}/` });
@@ -99,7 +85,7 @@ export function testFilesOfBucket(s3: S3Server): void {
         if (method === 'PUT') expect(headers['x-amz-content-sha256']).toMatch(/^[0-9a-f]{64}$/);
         return false;
       });
-      await store(NAME, randomBytes(17 * MEGABYTE));
+      await store(files, NAME, randomBytes(17 * MEGABYTE));
       expect(sizes).toEqual([8 * MEGABYTE, 8 * MEGABYTE, MEGABYTE]);
       expect(s3.requests).toEqual([
         `POST ${prefix()}?uploads`,
@@ -119,7 +105,7 @@ export function testFilesOfBucket(s3: S3Server): void {
         asked.socket.destroy();
         return true;
       });
-      await store(NAME, Buffer.from('arrives'));
+      await store(files, NAME, Buffer.from('arrives'));
       expect([lost, (await buffer(await files.open(NAME))).toString()]).toEqual([1, 'arrives']);
     });
 
@@ -188,7 +174,7 @@ export function testFilesOfBucket(s3: S3Server): void {
 
     it('is listed over several pages, without what is not ours', async () => {
       const names = Array.from({ length: 12 }, (_, at) => `${at + 10}ab-original`);
-      for (const name of names) await store(name, Buffer.from('x'));
+      for (const name of names) await store(files, name, Buffer.from('x'));
       for (const foreign of ['README', '10/else', 'incoming/10ab-original', '10/10ab-original/x']) {
         await s3.client.send(new PutObjectCommand({ Bucket: s3.bucket, Key: `${used}/${foreign}`, Body: 'x' }));
       }
@@ -198,7 +184,7 @@ export function testFilesOfBucket(s3: S3Server): void {
     });
 
     it('that is away is told as such, and what was staged is ended when it is back', async () => {
-      await store('aa11-original', Buffer.from('kept'));
+      await store(files, 'aa11-original', Buffer.from('kept'));
       for (const name of ['bb22-original', 'cc33-original', 'dd44-original']) await stage(name, Buffer.from(name));
       await files.persist(['bb22-original', 'cc33-original']);
       await s3.away();
